@@ -1,0 +1,36 @@
+"""A corpus in a few lines."""
+
+from pathlib import Path
+
+from rich.table import Table
+
+from pair2vec.text.corpus import Manifest
+
+
+def corpus_summary(folder: Path, manifest: Manifest) -> Table:
+    """What a corpus holds, and what its vocabulary left out."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    dropped = "  ".join(f"{word} ({count:,})" for word, count in manifest.dropped) or "none"
+    rows = {
+        "corpus": str(folder),
+        "documents": f"{manifest.documents:,}",
+        "sentences": f"{manifest.sentences:,}",
+        "tokens": f"{manifest.tokens:,}",
+        "vocabulary": f"{manifest.words:,} words",
+        "out of vocabulary": f"{manifest.share_out_of_vocabulary:.2%} of the text's "
+        f"{manifest.text_tokens:,} tokens",
+        "most frequent dropped": dropped,
+        "made from": "  ".join(
+            f"{Path(source['name']).name} ({source['bytes'] / 1e6:,.1f} MB)"
+            for source in manifest.sources[:5]
+        )
+        + (f"  and {len(manifest.sources) - 5} more" if len(manifest.sources) > 5 else ""),
+        "fingerprint": manifest.fingerprint[:16],
+    }
+    if manifest.invalid_bytes:
+        rows["invalid UTF-8"] = f"{manifest.invalid_bytes:,} places, replaced by white space"
+    for name, value in rows.items():
+        table.add_row(name, value)
+    return table

@@ -1,0 +1,17 @@
+"""The errors a user can mend: each message is one line that says what, where, and what to do."""
+
+
+class Pair2vecError(Exception):
+    """Base of all errors raised on purpose; the command prints the message and exits."""
+
+    exit_code = 1
+
+
+class UsageError(Pair2vecError, ValueError):
+    """The call itself is wrong: a value out of range, a path that is not there."""
+
+    exit_code = 2
+
+
+class InputError(Pair2vecError, ValueError):
+    """An input cannot be read; the message names it and the position."""

@@ -1,0 +1,270 @@
+"""The corpus on disk: a stream of token ids with a boundary token at each sentence's edge.
+
+A folder of
+
+- ``tokens.bin``: little-endian ids, uint16 or uint32, ``<s> w w w <s> w w <s>``. One boundary
+  stands between two sentences, so that the words around any position are a plain slice;
+- ``sentences.bin``: uint64 offsets into it, of each sentence's first token and, last, of the end:
+  sentence n is ``tokens[sentences[n] : sentences[n + 1] - 1]``;
+- ``vocabulary.tsv``: word and count, one line an id;
+- ``manifest.json``: written last; its presence means that the corpus is complete.
+
+Above `SHARD_TOKENS` ids the two ``.bin`` files go on in ``tokens-1.bin``, ``sentences-1.bin`` and
+so on, so that a position within a shard fits an int32.
+"""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pair2vec.atomic import write_whole
+from pair2vec.errors import InputError
+from pair2vec.text.vocabulary import BOUNDARY, Vocabulary
+
+FORMAT = 1
+SHARD_TOKENS = 2**31
+MANIFEST = "manifest.json"
+VOCABULARY = "vocabulary.tsv"
+
+Ids = NDArray[np.unsignedinteger]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShardSize:
+    """How much one shard holds."""
+
+    ids: int
+    """Tokens and boundaries."""
+    sentences: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Manifest:
+    """What a corpus says of itself."""
+
+    format: int
+    version: str
+    """Of the package that wrote it."""
+    fingerprint: str
+    """SHA-256 of vocabulary, tokens and sentences: the name of this very corpus."""
+    documents: int
+    sentences: int
+    tokens: int
+    """In the corpus: boundaries and words out of the vocabulary not counted."""
+    text_tokens: int
+    """In the text, before words out of the vocabulary were removed."""
+    words: int
+    """In the vocabulary, special tokens not counted."""
+    invalid_bytes: int
+    dtype: str
+    shards: list[dict[str, int]]
+    dropped: list[list[Any]]
+    """The most frequent words without an id, with their counts."""
+    settings: dict[str, Any]
+    sources: list[dict[str, Any]]
+
+    @property
+    def share_out_of_vocabulary(self) -> float:
+        """The part of the text's tokens that was removed."""
+        return 1 - self.tokens / self.text_tokens
+
+    def to_json(self) -> bytes:
+        """As the file has it."""
+        return (json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n").encode()
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Memory-mapped ids and sentence offsets."""
+
+    tokens: Ids
+    sentences: NDArray[np.uint64]
+
+    def sentence(self, number: int) -> Ids:
+        """The ids of one sentence, without its boundaries."""
+        start, end = self.sentences[number : number + 2].tolist()
+        return self.tokens[start : end - 1]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """A complete corpus, open for reading."""
+
+    folder: Path
+    manifest: Manifest
+    vocabulary: Vocabulary
+    shards: tuple[Shard, ...]
+
+    @property
+    def tokens(self) -> Ids:
+        """The ids of the only shard."""
+        return self._only_shard().tokens
+
+    @property
+    def sentences(self) -> NDArray[np.uint64]:
+        """The sentence offsets of the only shard."""
+        return self._only_shard().sentences
+
+    def _only_shard(self) -> Shard:
+        if len(self.shards) > 1:
+            raise ValueError(f"{self.folder} has {len(self.shards)} shards: go through `.shards`")
+        return self.shards[0]
+
+    def words(self) -> Iterator[list[str]]:
+        """Each sentence as words; for reading, not for speed."""
+        for shard in self.shards:
+            for number in range(len(shard.sentences) - 1):
+                yield [self.vocabulary.words[token] for token in shard.sentence(number).tolist()]
+
+
+def shard_file(kind: str, number: int) -> str:
+    """The name of a shard's ``tokens`` or ``sentences`` file."""
+    return f"{kind}-{number}.bin" if number else f"{kind}.bin"
+
+
+def open_corpus(folder: str | os.PathLike[str]) -> Corpus:
+    """Open a corpus made by ``pair2vec prepare``.
+
+    Raises:
+        InputError: there is none, it is not complete, or it is not as its manifest says.
+    """
+    folder = Path(folder)
+    manifest = read_manifest(folder)
+    shards = tuple(
+        Shard(
+            _map_file(folder / shard_file("tokens", number), manifest.dtype, size["ids"]),
+            _map_file(folder / shard_file("sentences", number), "<u8", size["sentences"] + 1),
+        )
+        for number, size in enumerate(manifest.shards)
+    )
+    return Corpus(folder, manifest, Vocabulary.from_tsv(folder / VOCABULARY), shards)
+
+
+def read_manifest(folder: Path) -> Manifest:
+    """The manifest of a complete corpus."""
+    path = folder / MANIFEST
+    if not folder.exists():
+        raise InputError(f"{folder}: no such folder; make a corpus with 'pair2vec prepare'")
+    if not path.exists():
+        raise InputError(
+            f"{folder}: not a complete corpus (no {MANIFEST}); "
+            "if 'pair2vec prepare' was stopped, run the same command again"
+        )
+    try:
+        saved = json.loads(path.read_bytes())
+        if saved["format"] > FORMAT:
+            raise InputError(
+                f"{folder}: corpus format {saved['format']} is newer than this version reads "
+                f"({FORMAT}); upgrade pair2vec"
+            )
+        return Manifest(**{field.name: saved[field.name] for field in fields(Manifest)})
+    except (ValueError, KeyError, TypeError) as error:
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{path}: not a corpus manifest; prepare the corpus again") from error
+
+
+def _map_file(path: Path, dtype: str, length: int) -> NDArray[Any]:
+    expected = length * np.dtype(dtype).itemsize
+    actual = path.stat().st_size if path.exists() else 0
+    if actual != expected:
+        raise InputError(
+            f"{path}: has {actual:,} bytes where the manifest says {expected:,}; "
+            "prepare the corpus again"
+        )
+    return np.memmap(path, dtype, mode="r")
+
+
+class CorpusWriter:
+    """Writes the files of a corpus in order, the manifest last."""
+
+    def __init__(self, folder: Path, vocabulary: Vocabulary, shard_ids: int = SHARD_TOKENS) -> None:
+        self.dtype = np.dtype("<u2" if len(vocabulary) <= 1 << 16 else "<u4")
+        self.sentences = 0
+        self.tokens = 0
+        self._folder = folder
+        self._shard_ids = shard_ids
+        self._shards: list[ShardSize] = []
+        listing = vocabulary.to_tsv()
+        # One digest a kind of content, so that how much is written at a time does not matter.
+        self._digests = [hashlib.sha256(listing), hashlib.sha256(), hashlib.sha256()]
+        write_whole(folder / VOCABULARY, listing)
+        self._open_shard()
+
+    def _open_shard(self) -> None:
+        number = len(self._shards)
+        self._ids = 0
+        self._shard_sentences = 0
+        self._token_file = (self._folder / shard_file("tokens", number)).open("wb")
+        self._sentence_file = (self._folder / shard_file("sentences", number)).open("wb")
+        self._write_tokens(np.array([BOUNDARY]))
+
+    def _write_tokens(self, ids: NDArray[Any]) -> None:
+        data = ids.astype(self.dtype).tobytes()
+        self._digests[1].update(data)
+        self._token_file.write(data)
+        self._ids += len(ids)
+
+    def _write_offsets(self, offsets: NDArray[Any]) -> None:
+        data = offsets.astype("<u8").tobytes()
+        self._digests[2].update(data)
+        self._sentence_file.write(data)
+
+    def append(self, ids: Ids) -> None:
+        """Add whole sentences: ids in which `BOUNDARY` ends each one."""
+        while len(ids):
+            ends = np.flatnonzero(ids == BOUNDARY)
+            fitting = int(np.searchsorted(ends, self._shard_ids - self._ids, side="left"))
+            if fitting == 0 and self._shard_sentences:
+                self._close_shard()
+                self._open_shard()
+                continue
+            # A sentence longer than a shard still has to go somewhere.
+            ends = ends[: max(1, fitting)]
+            self._append_to_shard(ids[: ends[-1] + 1], ends)
+            ids = ids[ends[-1] + 1 :]
+
+    def _append_to_shard(self, ids: Ids, ends: NDArray[np.intp]) -> None:
+        starts = np.concatenate([[0], ends[:-1] + 1])
+        self._write_offsets(starts + self._ids)
+        self._write_tokens(ids)
+        self._shard_sentences += len(ends)
+        self.sentences += len(ends)
+        self.tokens += len(ids) - len(ends)
+
+    def _close_shard(self) -> None:
+        self._write_offsets(np.array([self._ids]))
+        self._shards.append(ShardSize(ids=self._ids, sentences=self._shard_sentences))
+        for file in (self._token_file, self._sentence_file):
+            file.flush()
+            os.fsync(file.fileno())
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the files, whether or not the corpus became complete."""
+        self._token_file.close()
+        self._sentence_file.close()
+
+    def finish(self, **facts: Any) -> Manifest:  # noqa: ANN401 - the manifest's other fields
+        """Close the files and write the manifest: from here on the corpus is complete."""
+        self._close_shard()
+        manifest = Manifest(
+            format=FORMAT,
+            fingerprint=hashlib.sha256(
+                b"".join(digest.digest() for digest in self._digests)
+            ).hexdigest(),
+            sentences=self.sentences,
+            tokens=self.tokens,
+            dtype=self.dtype.str,
+            shards=[asdict(size) for size in self._shards],
+            **facts,
+        )
+        write_whole(self._folder / MANIFEST, manifest.to_json())
+        return manifest

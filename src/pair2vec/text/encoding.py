@@ -1,0 +1,132 @@
+"""A piece's text as ids of its own words, before there is a vocabulary.
+
+One pass over the text is the expensive one. Numbering each piece's words by themselves makes the
+second pass, from these numbers to the vocabulary's, a table look-up.
+"""
+
+import json
+import re
+from array import array
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from itertools import count
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pair2vec.atomic import writing
+from pair2vec.errors import InputError
+from pair2vec.text.pieces import Piece
+from pair2vec.text.sentences import BREAK, cased_tokens, fold
+from pair2vec.text.wikipedia import MalformedXmlError, articles
+from pair2vec.text.wikitext import clean_wikitext
+
+_BLANK_LINES = re.compile(r"\n\s*\n")
+
+
+@dataclass(frozen=True)
+class PieceStatistics:
+    """What a piece holds."""
+
+    documents: int
+    tokens: int
+    invalid_bytes: int
+    """Places that were not UTF-8, each replaced by white space."""
+
+
+@dataclass(frozen=True)
+class EncodedPiece:
+    """A piece as ids of its own words: 0 ends a sentence, n is words[n - 1]."""
+
+    ids: NDArray[np.unsignedinteger]
+    words: list[str]
+    counts: NDArray[np.int64]
+    statistics: PieceStatistics
+
+    def save(self, path: Path) -> None:
+        """Write to `path`, whole or not at all."""
+        words = np.frombuffer("\n".join(self.words).encode(), np.uint8)
+        statistics = np.frombuffer(json.dumps(asdict(self.statistics)).encode(), np.uint8)
+        with writing(path) as file:
+            np.savez(file, ids=self.ids, words=words, counts=self.counts, statistics=statistics)
+
+
+def load_words(path: Path) -> tuple[list[str], NDArray[np.int64], PieceStatistics]:
+    """The words, counts and statistics of an encoded piece."""
+    with np.load(path) as saved:
+        words = saved["words"].tobytes().decode().split("\n")
+        statistics = PieceStatistics(**json.loads(saved["statistics"].tobytes()))
+        return words if words != [""] else [], saved["counts"], statistics
+
+
+def load_ids(path: Path) -> NDArray[np.unsignedinteger]:
+    """The ids of an encoded piece."""
+    with np.load(path) as saved:
+        ids: NDArray[np.unsignedinteger] = saved["ids"]
+        return ids
+
+
+def encode_piece(piece: Piece) -> EncodedPiece:
+    """Clean, split and number the words of a piece."""
+    content, invalid_bytes = _as_utf8(piece.content)
+    documents = _articles_as_text(piece, content) if piece.is_dump else _text_documents(content)
+    numbers = array("I")
+    number_of: defaultdict[str, int] = defaultdict(count().__next__)
+    assert number_of[BREAK] == 0
+    started = 0
+    for document in documents:
+        started += 1
+        for line in document.splitlines():
+            numbers.extend(map(number_of.__getitem__, cased_tokens(line)))
+            numbers.append(0)
+    ids, words = _fold_words(np.array(numbers, np.uint32), list(number_of)[1:])
+    counts = np.bincount(ids, minlength=len(words) + 1)[1:]
+    first_line_is_blank = not content.partition(b"\n")[0].strip()
+    statistics = PieceStatistics(
+        documents=started - (piece.continues and not first_line_is_blank),
+        tokens=int(counts.sum()),
+        invalid_bytes=invalid_bytes,
+    )
+    return EncodedPiece(ids, words, counts, statistics)
+
+
+def _as_utf8(content: bytes) -> tuple[bytes, int]:
+    """`content` with U+FFFD where it is not UTF-8, and the number of such places."""
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        mended = content.decode(errors="replace").encode()
+        mark = "\ufffd".encode()
+        return mended, mended.count(mark) - content.count(mark)
+    return content, 0
+
+
+def _text_documents(content: bytes) -> Iterator[str]:
+    text = content.decode().removeprefix("\ufeff").replace("\r\n", "\n")
+    return (
+        document for document in _BLANK_LINES.split(text) if not document.isspace() and document
+    )
+
+
+def _articles_as_text(piece: Piece, content: bytes) -> Iterator[str]:
+    try:
+        for article in articles(content):
+            yield f"{article.title}\n{clean_wikitext(article.wikitext)}"
+    except MalformedXmlError as error:
+        raise InputError(
+            f"{piece.source}: malformed XML near byte {piece.offset + error.position:,} "
+            f"({error}); fetch the dump again"
+        ) from error
+
+
+def _fold_words(
+    numbers: NDArray[np.uint32], written: list[str]
+) -> tuple[NDArray[np.unsignedinteger], list[str]]:
+    """Ids of lower-case words from numbers of words as written: ``The`` and ``the`` become one."""
+    id_of: defaultdict[str, int] = defaultdict(count(1).__next__)
+    table = np.array([0, *(id_of[fold(word)] for word in written)])
+    ids = table.astype(np.uint16 if len(id_of) < 1 << 16 else np.uint32)[numbers]
+    return cast("NDArray[np.unsignedinteger]", ids), list(id_of)

@@ -1,0 +1,263 @@
+"""Inputs as the user names them to blocks of plain bytes: files, folders, standard input.
+
+Compression is told by content, not by name. A bzip2 file of many streams, as Wikipedia publishes
+its dumps, is cut at the streams and decompressed in parallel; everything else is decompressed as
+it is read, which for gzip and xz is far faster than what comes after.
+"""
+
+import bz2
+import gzip
+import hashlib
+import io
+import lzma
+import re
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import BinaryIO, Protocol, TypeVar
+
+from pair2vec.errors import InputError, UsageError
+
+BLOCK = 1 << 20
+"""Bytes read at a time."""
+
+STANDARD_INPUT = "-"
+
+_GZIP, _BZIP2, _XZ = b"\x1f\x8b", b"BZh", b"\xfd7zXZ\x00"
+_SUFFIXES = {".gz": _GZIP, ".bz2": _BZIP2, ".xz": _XZ}
+_UNREADABLE = {
+    b"PK\x03\x04": "a zip archive: unpack it first",
+    b"7z\xbc\xaf\x27\x1c": "a 7z archive: unpack it first",
+    b"\x28\xb5\x2f\xfd": "zstd data: decompress it first (zstd -d)",
+    b"%PDF": "a PDF: extract its text first",
+    b"\xff\xfe": "UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)",
+    b"\xfe\xff": "UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)",
+}
+_LONGEST_MAGIC = 10
+# A stream's header and the first word of its content: a block, or the end of an empty stream.
+_BZIP2_STREAM = re.compile(rb"BZh[1-9](?:1AY&SY|\x17\x72\x45\x38\x50\x90)")
+_LONGEST_STREAM = 16 * BLOCK
+"""A bzip2 stream longer than this is decompressed as it is read, not in a worker."""
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class OrderedMap(Protocol):
+    """What an engine offers."""
+
+    def __call__(
+        self, function: Callable[[Item], Result], items: Iterable[Item], /
+    ) -> Iterator[Result]:
+        """Apply `function` to many items, with results in the items' order."""
+
+
+def find_sources(inputs: Sequence[str], *, without: Path) -> list[str]:
+    """The files `inputs` name: folders are walked in order, `without` and hidden files left out."""
+    found: list[str] = []
+    for name in inputs:
+        if name == STANDARD_INPUT:
+            found.append(name)
+        elif Path(name).is_dir():
+            files = [str(path) for path in _walk(Path(name), without.resolve())]
+            if not files:
+                raise UsageError(f"{name}: the folder has no files to read")
+            found += files
+        elif Path(name).exists():
+            found.append(name)
+        else:
+            raise UsageError(f"{name}: no such file or folder")
+    if found.count(STANDARD_INPUT) > 1:
+        raise UsageError("standard input (-) can be read only once")
+    return found
+
+
+def _walk(folder: Path, without: Path) -> Iterator[Path]:
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith(".") or path.resolve() == without:
+            continue
+        if path.is_dir():
+            yield from _walk(path, without)
+        elif path.is_file():
+            yield path
+
+
+class _CountedFile(io.RawIOBase):
+    """A file's bytes as stored, counted and hashed as they pass."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.position = 0
+        self.digest = hashlib.sha256()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        count: int = self._file.readinto(buffer)  # type: ignore[attr-defined]
+        self.position += count
+        self.digest.update(buffer[:count])
+        return count
+
+
+@dataclass(frozen=True)
+class SourceRecord:
+    """What the manifest keeps of an input."""
+
+    name: str
+    bytes: int
+    sha256: str
+
+
+class Source:
+    """One input, open: its decompressed blocks, and how much of it has been read."""
+
+    def __init__(self, name: str) -> None:
+        self.name = "standard input" if name == STANDARD_INPUT else name
+        self.size = None if name == STANDARD_INPUT else Path(name).stat().st_size
+        self._file = sys.stdin.buffer if name == STANDARD_INPUT else Path(name).open("rb")  # noqa: SIM115
+        self._counted = _CountedFile(self._file)
+        self._stored = io.BufferedReader(self._counted, BLOCK)
+        self._magic = self._stored.peek(_LONGEST_MAGIC)[:_LONGEST_MAGIC]
+        if problem := self._why_unreadable():
+            self.close()
+            raise InputError(f"{self.name}: {problem}")
+
+    def _why_unreadable(self) -> str | None:
+        for magic, what in _UNREADABLE.items():
+            if self._magic.startswith(magic):
+                return what
+        for suffix, magic in _SUFFIXES.items():
+            if self.name.endswith(suffix) and self._magic and not self._magic.startswith(magic):
+                return f"its content is not what {suffix} says: rename it"
+        return None
+
+    def __enter__(self) -> "Source":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file; standard input is not ours to close."""
+        if self.size is not None:
+            self._file.close()
+
+    @property
+    def position(self) -> int:
+        """Stored bytes read so far."""
+        return self._counted.position
+
+    def record(self) -> SourceRecord:
+        """Name, stored size and checksum, once everything has been read."""
+        return SourceRecord(self.name, self.position, self._counted.digest.hexdigest())
+
+    def blocks(self, ordered_map: OrderedMap) -> Iterator[bytes]:
+        """The decompressed content, in blocks of no particular size."""
+        stored = iter(lambda: self._stored.read(BLOCK), b"")
+        if self._magic.startswith(_GZIP):
+            content = gzip.GzipFile(fileobj=self._stored)
+            yield from self._naming("gzip", iter(lambda: content.read(BLOCK), b""))
+        elif self._magic.startswith(_XZ):
+            yield from self._naming("xz", _inflate(lzma.LZMADecompressor, stored))
+        elif _BZIP2_STREAM.match(self._magic):
+            parts = _Bzip2Parts(self.name, stored)
+            yield from ordered_map(decompress_part, parts)
+            rest = chain([parts.rest], stored)
+            yield from self._naming("bzip2", _inflate(bz2.BZ2Decompressor, rest))
+        else:
+            yield from stored
+
+    def _naming(self, kind: str, blocks: Iterator[bytes]) -> Iterator[bytes]:
+        """`blocks`, with what goes wrong in them said in our words."""
+        try:
+            yield from blocks
+        except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            raise _broken(self.name, kind, error, self.position) from error
+
+
+class _Decoder(Protocol):
+    """What bz2's and lzma's decompressors have in common."""
+
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def needs_input(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
+
+
+def _inflate(new_decoder: Callable[[], _Decoder], blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """Decompress streams that follow each other, never more than a block ahead.
+
+    The standard library's file objects take damage between two streams for the end of the data;
+    this does not.
+    """
+    decoder: _Decoder | None = None
+    for stored in blocks:
+        block = stored
+        while block:
+            if decoder is None:
+                block = block.lstrip(b"\0")  # padding
+                if not block:
+                    break
+                decoder = new_decoder()
+            yield decoder.decompress(block, BLOCK)
+            while not decoder.eof and not decoder.needs_input:
+                yield decoder.decompress(b"", BLOCK)
+            block = decoder.unused_data if decoder.eof else b""
+            decoder = None if decoder.eof else decoder
+    if decoder is not None:
+        raise EOFError
+
+
+def _broken(name: str, kind: str, error: Exception, position: int) -> InputError:
+    how = "cut short" if isinstance(error, EOFError) else "corrupt"
+    return InputError(
+        f"{name}: the {kind} data is {how} near byte {position:,}; fetch or compress it again"
+    )
+
+
+@dataclass(frozen=True)
+class Bzip2Part:
+    """One or more whole bzip2 streams, and where in the source they begin."""
+
+    source: str
+    offset: int
+    data: bytes
+
+
+class _Bzip2Parts:
+    """The parts of a bzip2 file, up to a stream too long for one; `rest` is what was read of it."""
+
+    def __init__(self, source: str, blocks: Iterator[bytes]) -> None:
+        self._source = source
+        self._blocks = blocks
+        self.rest = b""
+
+    def __iter__(self) -> Iterator[Bzip2Part]:
+        offset, buffer = 0, b""
+        for block in self._blocks:
+            unsearched = max(1, len(buffer) - _LONGEST_MAGIC)
+            buffer += block
+            starts = [match.start() for match in _BZIP2_STREAM.finditer(buffer, unsearched)]
+            if starts:
+                yield Bzip2Part(self._source, offset, buffer[: starts[-1]])
+                offset, buffer = offset + starts[-1], buffer[starts[-1] :]
+            elif len(buffer) > _LONGEST_STREAM:
+                break
+        self.rest = buffer
+
+
+def decompress_part(part: Bzip2Part) -> bytes:
+    """The content of a part; what a worker does."""
+    try:
+        return b"".join(_inflate(bz2.BZ2Decompressor, [part.data]))
+    except (EOFError, OSError) as error:
+        raise _broken(part.source, "bzip2", error, part.offset) from error

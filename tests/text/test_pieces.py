@@ -1,0 +1,110 @@
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pair2vec.errors import InputError
+from pair2vec.text.encoding import encode_piece
+from pair2vec.text.pieces import Piece, cut_into_pieces
+from pair2vec.text.sentences import split_sentences
+
+HEAD = (
+    b'<mediawiki xmlns="http://www.mediawiki.org/xml/export-0.10/" version="0.10">\n<siteinfo/>\n'
+)
+
+
+def page(title: str, text: str, namespace: int = 0, extra: str = "") -> bytes:
+    return (
+        f"<page><title>{title}</title><ns>{namespace}</ns>{extra}<id>1</id>"
+        f"<revision><text xml:space='preserve'>{text}</text></revision></page>\n"
+    ).encode()
+
+
+def blocks(content: bytes, size: int) -> Iterator[bytes]:
+    return (content[start : start + size] for start in range(0, len(content), size))
+
+
+def pieces(content: bytes, size: int, block: int = 7) -> list[Piece]:
+    return list(cut_into_pieces("test", blocks(content, block), size))
+
+
+@given(
+    st.text(st.sampled_from("ab.\n é字"), max_size=300),
+    st.integers(8, 60),
+    st.integers(1, 50),
+    st.integers(1, 50),
+)
+def test_cuts_depend_on_the_content_alone_and_lose_nothing(
+    text: str, size: int, block: int, other: int
+) -> None:
+    content = text.encode()
+    cut = pieces(content, size, block)
+    assert cut == pieces(content, size, other)
+    assert b"".join(piece.content for piece in cut) == content
+    assert all(len(piece.content) <= size for piece in cut)
+    for piece in cut:
+        piece.content.decode()  # no character is cut in two
+        assert content[piece.offset :].startswith(piece.content)
+
+
+@given(st.lists(st.sampled_from(["one two.", "three.", "", "é è.", " "]), max_size=60))
+def test_pieces_have_the_sentences_and_documents_of_the_whole(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    encoded = [encode_piece(piece) for piece in pieces(text.encode(), 40)]
+    whole = [word for sentence in split_sentences(text) for word in sentence]
+    words = [piece.words[n - 1] for piece in encoded for n in piece.ids.tolist() if n]
+    assert words == whole
+    documents = "\n".join(line.strip() for line in lines).split("\n\n")
+    assert sum(piece.statistics.documents for piece in encoded) == sum(
+        1 for document in documents if document.strip()
+    )
+
+
+def test_a_dump_is_cut_between_pages() -> None:
+    dump = HEAD + b"".join(page(f"T{n}", "word " * n) for n in range(50)) + b"</mediawiki>\n"
+    cut = pieces(dump, 500)
+    assert len(cut) > 10
+    for piece in cut:
+        assert piece.content.strip().startswith(b"<page>")
+        assert piece.content.strip().endswith(b"</page>")
+        assert dump[piece.offset :].startswith(piece.content)
+    assert sum(encode_piece(piece).statistics.documents for piece in cut) == 50
+
+
+def test_only_articles_are_read() -> None:
+    dump = (
+        HEAD
+        + page("Article", "Kept [[link|text]].")
+        + page("Talk:Article", "Talk.", namespace=1)
+        + page("Old", "#REDIRECT [[Article]]", extra="<redirect title='Article'/>")
+        + page("Older", "#redirect [[Article]]")
+        + b"</mediawiki>"
+    )
+    (piece,) = pieces(dump, 10_000)
+    encoded = encode_piece(piece)
+    assert encoded.words == ["article", "kept", "text", "."]
+    assert encoded.statistics.documents == 1
+
+
+def test_malformed_xml_is_named_with_its_position() -> None:
+    broken = b"<page><title>Bad</titel></page>\n"
+    good = page("Good", "line\nline")
+    dump = HEAD + good + broken + b"</mediawiki>"
+    (piece,) = pieces(dump, 10_000)
+    with pytest.raises(InputError, match=r"malformed XML near byte [0-9,]+") as caught:
+        encode_piece(piece)
+    position = int(str(caught.value).split("byte ")[1].split(" ")[0].replace(",", ""))
+    assert abs(position - dump.index(b"</titel>")) < 20
+
+
+def test_a_dump_without_its_end_is_cut_short() -> None:
+    with pytest.raises(InputError, match="the dump is cut short"):
+        pieces(HEAD + page("A", "text") + b"<page><title>", 10_000)
+
+
+def test_bytes_that_are_not_utf8_are_replaced_and_counted() -> None:
+    (piece,) = pieces("good \ufffd ".encode() + b"b\xff\xfed caf\xe9 end.", 10_000)
+    encoded = encode_piece(piece)
+    assert encoded.statistics.invalid_bytes == 3
+    assert encoded.words == ["good", "b", "d", "caf", "end", "."]

@@ -1,0 +1,201 @@
+import bz2
+import gzip
+import logging
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from pair2vec.errors import InputError, UsageError
+from pair2vec.text.corpus import open_corpus
+from pair2vec.text.job_folder import claimed_folder
+from pair2vec.text.prepare import PrepareConfig, Progress, prepare
+from pair2vec.text.sentences import split_sentences
+
+SMALL_PIECES = PrepareConfig(vocabulary=30, piece_bytes=2000)
+
+
+def sample_text() -> str:
+    """Documents with words of very different frequency, and some beyond the vocabulary."""
+    lines = []
+    for number in range(400):
+        rare = f"rare{number}" if number % 7 == 0 else "the"
+        lines.append(f"Word{number % 40} met {rare} word{number % 3}. It's the U.S. The end!")
+        if number % 5 == 0:
+            lines.append("")
+    return "\n".join(lines)
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.fixture
+def text(tmp_path: Path) -> Path:
+    path = tmp_path / "sample.txt"
+    path.write_text(sample_text())
+    return path
+
+
+def test_a_corpus_holds_the_known_words_of_every_sentence(text: Path, tmp_path: Path) -> None:
+    corpus = prepare([str(text)], tmp_path / "corpus", SMALL_PIECES)
+    sentences = list(split_sentences(sample_text()))
+    counts = Counter(word for sentence in sentences for word in sentence)
+    ranked = sorted(counts, key=lambda word: (-counts[word], word))
+    kept = set(ranked[:30])
+    assert list(corpus.vocabulary.words[4:]) == ranked[:30]
+    assert corpus.vocabulary.counts[4:].tolist() == [counts[word] for word in ranked[:30]]
+    known = [[word for word in sentence if word in kept] for sentence in sentences]
+    assert list(corpus.words()) == [sentence for sentence in known if sentence]
+    manifest = corpus.manifest
+    assert manifest.documents == 81
+    assert manifest.text_tokens == sum(counts.values())
+    assert manifest.tokens == sum(counts[word] for word in kept)
+    assert manifest.dropped == [[word, counts[word]] for word in ranked[30:40]]
+    assert manifest.sources[0]["bytes"] == text.stat().st_size
+
+
+def test_the_corpus_is_the_same_to_the_byte_for_any_number_of_workers(
+    text: Path, tmp_path: Path
+) -> None:
+    packed = tmp_path / "packed.bz2"
+    packed.write_bytes(bz2.compress(sample_text().encode()) * 3)
+    inputs = [str(text), str(packed)]
+    for workers in (1, 2, 3):
+        prepare(inputs, tmp_path / str(workers), SMALL_PIECES, workers=workers)
+    assert files_of(tmp_path / "1") == files_of(tmp_path / "2") == files_of(tmp_path / "3")
+
+
+def test_compressed_or_cut_into_files_the_text_gives_the_same_tokens(
+    text: Path, tmp_path: Path
+) -> None:
+    packed = tmp_path / "packed.gz"
+    packed.write_bytes(gzip.compress(text.read_bytes()))
+    plain = prepare([str(text)], tmp_path / "plain", SMALL_PIECES)
+    again = prepare([str(packed)], tmp_path / "again", PrepareConfig(vocabulary=30))
+    assert plain.manifest.fingerprint == again.manifest.fingerprint
+
+
+def test_a_finished_corpus_is_refused_unless_told_to_overwrite(text: Path, tmp_path: Path) -> None:
+    out = tmp_path / "corpus"
+    prepare([str(text)], out, SMALL_PIECES)
+    with pytest.raises(UsageError, match="already holds a corpus"):
+        prepare([str(text)], out, SMALL_PIECES)
+    other = prepare([str(text)], out, PrepareConfig(vocabulary=5), overwrite=True)
+    assert other.manifest.words == 5
+
+
+def test_a_folder_of_other_things_is_never_touched(text: Path, tmp_path: Path) -> None:
+    out = tmp_path / "precious"
+    out.mkdir()
+    (out / "thesis.doc").write_text("years of work")
+    for overwrite in (False, True):
+        with pytest.raises(UsageError, match="is not a corpus and not empty"):
+            prepare([str(text)], out, SMALL_PIECES, overwrite=overwrite)
+    assert files_of(out) == {"thesis.doc": b"years of work"}
+    with pytest.raises(UsageError, match="is a file"):
+        prepare([str(text)], out / "thesis.doc", SMALL_PIECES)
+
+
+def test_a_stopped_job_goes_on_from_its_finished_pieces(text: Path, tmp_path: Path) -> None:
+    class StopError(BaseException):
+        pass
+
+    reports: list[Progress] = []
+
+    def stop_in_the_middle(progress: Progress) -> None:
+        reports.append(progress)
+        if len(reports) == 4:
+            raise StopError
+
+    out = tmp_path / "corpus"
+    with pytest.raises(StopError):
+        prepare([str(text)], out, SMALL_PIECES, report=stop_in_the_middle)
+    with pytest.raises(InputError, match="not a complete corpus"):
+        open_corpus(out)
+    made_before = reports[-1].tokens
+    reports = [Progress("", 0, 0, 0)] * 100  # never stop again
+    resumed = prepare([str(text)], out, SMALL_PIECES, report=stop_in_the_middle)
+    made_after = max(report.tokens for report in reports if report.stage == "read")
+    assert made_before + made_after == resumed.manifest.text_tokens
+    prepare([str(text)], tmp_path / "at once", SMALL_PIECES)
+    assert files_of(out) == files_of(tmp_path / "at once")
+
+
+def test_an_input_that_changed_between_two_runs_is_read_again(text: Path, tmp_path: Path) -> None:
+    class StopError(BaseException):
+        pass
+
+    def stop_at_writing(progress: Progress) -> None:
+        if progress.stage == "write":
+            raise StopError
+
+    out = tmp_path / "corpus"
+    with pytest.raises(StopError):
+        prepare([str(text)], out, SMALL_PIECES, report=stop_at_writing)
+    text.write_text("Changed entirely. " * 100)
+    assert set(prepare([str(text)], out, SMALL_PIECES).vocabulary.words[4:]) == {
+        "changed",
+        "entirely",
+        ".",
+    }
+
+
+def test_an_unfinished_job_of_other_settings_is_refused(text: Path, tmp_path: Path) -> None:
+    out = tmp_path / "corpus"
+
+    def stop(_: Progress) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        prepare([str(text)], out, SMALL_PIECES, report=stop)
+    with pytest.raises(UsageError, match="unfinished job of other inputs or settings"):
+        prepare([str(text)], out, PrepareConfig(vocabulary=31, piece_bytes=2000))
+
+
+def test_a_job_stopped_after_its_last_write_only_tidies_up(text: Path, tmp_path: Path) -> None:
+    out = tmp_path / "corpus"
+    identity: dict[str, object] = {"job": 1}
+    with pytest.raises(KeyboardInterrupt), claimed_folder(out, identity, overwrite=False):
+        (out / "manifest.json").write_text("{}")
+        raise KeyboardInterrupt
+    with claimed_folder(out, identity, overwrite=False) as pieces:
+        assert pieces is None
+    assert files_of(out) == {"manifest.json": b"{}"}
+
+
+def test_two_jobs_never_write_to_one_folder(tmp_path: Path) -> None:
+    out = tmp_path / "corpus"
+    with (
+        claimed_folder(out, {}, overwrite=False),
+        pytest.raises(UsageError, match="another 'pair2vec prepare' is writing"),
+        claimed_folder(out, {}, overwrite=False),
+    ):
+        pass
+
+
+def test_a_vocabulary_larger_than_the_text_is_a_warning(
+    text: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING):
+        prepare([str(text)], tmp_path / "corpus", PrepareConfig(vocabulary=10_000))
+    assert "the text has no more" in caplog.text
+
+
+@pytest.mark.parametrize("content", [b"", b"\n\n  \n", b"\x00\x01"])
+def test_an_input_without_words_is_an_error(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "empty.txt").write_bytes(content)
+    with pytest.raises(InputError, match=r"empty\.txt: no words found"):
+        prepare([str(tmp_path / "empty.txt")], tmp_path / "corpus")
+
+
+def test_a_minimum_count_above_all_words_is_an_error(text: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="lower --min-count"):
+        prepare([str(text)], tmp_path / "corpus", PrepareConfig(min_count=10**6))
+
+
+def test_settings_out_of_range_are_refused(text: Path, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="vocabulary is 0"):
+        PrepareConfig(vocabulary=0)
+    with pytest.raises(UsageError, match="workers is 0"):
+        prepare([str(text)], tmp_path / "corpus", workers=0)
