@@ -16,8 +16,11 @@ $(READY): pyproject.toml constraints.txt
 	touch $(READY)
 
 demo: $(READY)
-	@echo '$$ pair2vec prepare examples/world.xml examples/opposites.txt --out demo/corpus'
-	@$(BIN)/pair2vec prepare examples/world.xml examples/opposites.txt --out demo/corpus --vocab 150 --overwrite
+	@echo '$$ pair2vec prepare examples/world.xml examples/opposites.txt --out demo/corpus --vocab 100'
+	@$(BIN)/pair2vec prepare examples/world.xml examples/opposites.txt --out demo/corpus --vocab 100 --overwrite
+	@echo
+	@echo '$$ pair2vec info demo/corpus --sentences 12'
+	@$(BIN)/pair2vec info demo/corpus --sentences 12
 
 test: $(READY)
 	$(BIN)/python -m pytest

@@ -67,6 +67,15 @@ def test_info_prints_the_same_and_as_json(text: Path, tmp_path: Path) -> None:
     assert manifest == json.loads((tmp_path / "corpus" / "manifest.json").read_text())
 
 
+def test_info_shows_sentences_as_they_were_read(text: Path, tmp_path: Path) -> None:
+    pair2vec("prepare", text, "--out", tmp_path / "corpus", "--vocab", "9")
+    done = pair2vec("info", tmp_path / "corpus", "--sentences", "2")
+    assert done.stdout.splitlines()[-2:] == [
+        "  hot is the of cold .",
+        "  is the capital of france .",
+    ]
+
+
 def test_standard_input_is_read(tmp_path: Path) -> None:
     for name, stdin in {"plain": TEXT.encode(), "packed": gzip.compress(TEXT.encode())}.items():
         done = pair2vec("prepare", "-", "--out", tmp_path / name, stdin=stdin)

@@ -5,12 +5,12 @@ import logging
 import os
 import sys
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.logging import RichHandler
 
 from pair2vec import __version__
 from pair2vec.errors import Pair2vecError
@@ -23,6 +23,13 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 _messages = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+class _MessageHandler(logging.Handler):
+    """Shows what the library logs, above a progress bar if there is one."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        _messages.print(f"pair2vec: {record.getMessage()}", markup=False)
 
 
 def _print_version(wanted: bool) -> None:
@@ -40,8 +47,7 @@ def _options(
         ),
     ] = False,
 ) -> None:
-    handler = RichHandler(console=_messages, show_time=False, show_path=False, markup=False)
-    logging.basicConfig(level=logging.WARNING, format="%(message)s", handlers=[handler])
+    logging.basicConfig(level=logging.WARNING, handlers=[_MessageHandler()])
 
 
 @app.command()
@@ -91,6 +97,7 @@ def prepare(
 @app.command()
 def info(
     folder: Annotated[Path, typer.Argument(help="A corpus folder.", show_default=False)],
+    sentences: Annotated[int, typer.Option(min=0, help="Show the first sentences, too.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the manifest as JSON.")] = False,
 ) -> None:
     """Say what a corpus folder holds."""
@@ -102,6 +109,8 @@ def info(
         typer.echo(json.dumps(asdict(corpus.manifest), indent=2, ensure_ascii=False))
     else:
         Console(highlight=False).print(corpus_summary(folder, corpus.manifest))
+        for words in islice(corpus.words(), sentences):
+            typer.echo(f"  {' '.join(words)}")
 
 
 def main() -> None:

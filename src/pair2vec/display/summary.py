@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from rich.filesize import decimal
 from rich.table import Table
 
 from pair2vec.text.corpus import Manifest
@@ -23,7 +24,7 @@ def corpus_summary(folder: Path, manifest: Manifest) -> Table:
         f"{manifest.text_tokens:,} tokens",
         "most frequent dropped": dropped,
         "made from": "  ".join(
-            f"{Path(source['name']).name} ({source['bytes'] / 1e6:,.1f} MB)"
+            f"{Path(source['name']).name} ({decimal(source['bytes'])})"
             for source in manifest.sources[:5]
         )
         + (f"  and {len(manifest.sources) - 5} more" if len(manifest.sources) > 5 else ""),
