@@ -26,6 +26,7 @@ import html
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import groupby
 
 BREAK = "\n"
@@ -113,7 +114,9 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 
-_ENTITY = re.compile(r"&(?:#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,30});")
+# Longer numbers name no character, and int() refuses those beyond 4300 digits.
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+_unescape = lru_cache(maxsize=1024)(html.unescape)
 _REMOVED = tuple(
     map(re.compile, (r"https?://\S+", r"www\.\S+", r"formula_\d+", r"\([\s,;]*\)", r"\[\s*\]"))
 )
@@ -130,7 +133,7 @@ _RESPELL = {
 
 def decode_entities(text: str) -> str:
     """`text` with ``&amp;`` and its like as characters; a bare ``&`` stays."""
-    return _ENTITY.sub(lambda entity: html.unescape(entity[0]), text) if "&" in text else text
+    return _ENTITY.sub(lambda entity: _unescape(entity[0]), text) if "&" in text else text
 
 
 def normalise(text: str) -> str:

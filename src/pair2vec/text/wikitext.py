@@ -7,13 +7,15 @@ that could begin the next match. Most begin with a literal and have a constant r
 keeps the work inside C.
 """
 
-import html
 import re
 
+from pair2vec.text.sentences import decode_entities
+
+# Names that also begin titles of other languages ("Imagine: John Lennon") are left out.
 _FILE_NAMESPACES = (
-    "file image media datei bild medium fichier média archivo imagen medio ficheiro imagem arquivo"
+    "file image media datei bild fichier média archivo imagen ficheiro imagem arquivo"
     " immagine bestand afbeelding plik grafika fil tiedosto kuva soubor súbor dosya resim berkas"
-    " gambar tập_tin hình fitxer imatge fájl kép fişier fișier imagine slika datoteka vaizdas"
+    " gambar tập_tin hình fitxer imatge fájl kép fişier fișier slika datoteka vaizdas"
     " attēls pilt dosiero fitxategi mynd файл изображение медиа зображення датотека слика"
     " αρχείο εικόνα ملف صورة وسائط پرونده تصویر קובץ תמונה מדיה चित्र ไฟล์ ภาพ"
     " 文件 档案 檔案 图像 圖像 媒体 媒體 ファイル 画像 メディア 파일 그림 미디어"
@@ -63,7 +65,7 @@ _SHALLOW_TEMPLATE = re.compile(r"\{\{(?<!\{\{\{)[^{}]*+(?:\{\{[^{}]*+\}\}[^{}]*+
 _BRACES = re.compile(r"(\{\{++|\}\}++)")
 _TABLE_EDGE = re.compile(r"(\n[ \t:]*+(?:\{\||\|\}))")
 _EXTERNAL_LINK = re.compile(
-    r"\[(?:https?:|ftps?:|ircs?:|news:|mailto:|(?=//))[^\s\[\]]*+\s*+([^\[\]\n]*+)\]"
+    r"\[(?:https?:|ftps?:|ircs?:|news:|mailto:|(?=//))[^\s\[\]]*+[ \t]*+([^\[\]\n]*+)\]"
 )
 _BARE_URL = re.compile(r"(?:https?|ftp)://[^\s<>\"\[\]|]*[^\s<>\"\[\]|.,;:!?)']")
 _LANGUAGE_PREFIX = re.compile(r"[a-z]{2,3}(?:-[a-z]{1,10}){0,2}|simple")
@@ -73,15 +75,13 @@ _WRAPPED_LINE = re.compile(
     r"\n(?=[a-zà-öø-ÿа-яё])(?:(?<=[a-zà-öø-ÿа-яё,]\n)|(?<=[a-zà-öø-ÿа-яё,] \n))"
 )
 _LINE_MARKERS = re.compile(r"\n(?:[\s*#:;]++|-{4,}+)++")
-_TABLE_DEBRIS = re.compile(r"\n[|!][^\n]*+")
+_TABLE_DEBRIS = re.compile(r"\n[ \t]*+[|!][^\n]*+")
 _SWITCH = re.compile(r"__[^\W\d_a-z]{3,}+__")
 _ITALIC_POSSESSIVE = re.compile(r"''(?<!''')(?!')([^'\n]++)'''(?=s\b)")
 _ELIDED_ARTICLE = re.compile(r"'''(?<=[\s(][cdjlmnstCDJLMNST]''')(?!')(?=[^'\n]++''(?!'))")
 _QUOTES = re.compile(r"''+")
 _STRAY_BRACKETS = {bracket: re.compile(rf"\{bracket}\{bracket}++") for bracket in "[]{}"}
 
-# Longer numbers name no character, and int() refuses those beyond 4300 digits.
-_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _MARKUP_AS_ENTITIES = str.maketrans({sign: f"&#{ord(sign)};" for sign in "[]{}|'<>=*:;!_/-#&"})
 _LINE_ENDS = "\r\v\f\x85\u2028\u2029"
 _SPACES = "\t\xa0\u2002\u2003\u2009\u200a\u202f\u3000"
@@ -89,8 +89,10 @@ _INVISIBLE = "\xad\u200b\u200e\u200f\ufeff"
 
 _EMPTY_PARENTHESES = re.compile(r"\([ ,;:]*+\)")
 _PARENTHESIS_START = re.compile(r"\([ ,;:]++")
-_IDLE_SPACE = re.compile(r" (?:(?=[ ,;)\n])|(?<!\. )(?=\.\s))")
-_IDLE_COMMA = re.compile(r",(?=[,;])")
+# Not the spaces of " .NET" and of ". . .".
+_IDLE_SPACE = re.compile(r" (?=[ ,;)\n.])(?!\.\S|\. \.|(?<=\. )\.)")
+_IDLE_COMMA = re.compile(r",(?=[,;)])")
+_IDLE_SEMICOLON = re.compile(r";(?=\))")
 _IDLE_LINE_START = re.compile(r"\n[ ,;]++")
 _WORDLESS_LINES = re.compile(r"\n[\W_]*(?=\n)")
 
@@ -100,9 +102,10 @@ def clean_wikitext(wikitext: str) -> str:
 
     Any string is accepted: markup that is never closed is read as text.
     """
-    # The newlines let every rule about the start or end of a line be a rule about "\n".
-    text = f"\n{wikitext}\n".replace("\r\n", "\n")
+    text = _without_invisible_characters(wikitext.replace("\r\n", "\n"))
     text = _without_hidden_content(text)
+    # The newlines let every rule about the start or end of a line be a rule about "\n".
+    text = f"\n{text}\n"
     text = _without_templates(text)
     text = _without_tables(text)
     text = _without_urls(text)
@@ -110,6 +113,12 @@ def clean_wikitext(wikitext: str) -> str:
     text = _without_line_markup(text)
     text = _with_entities_decoded(text)
     return _tidy(text)
+
+
+def _without_invisible_characters(text: str) -> str:
+    for invisible in _INVISIBLE:
+        text = text.replace(invisible, "")
+    return text
 
 
 def _without_hidden_content(text: str) -> str:
@@ -254,7 +263,8 @@ def _is_unread(link: str) -> bool:
 
 
 def _without_line_markup(text: str) -> str:
-    """Drop headings, markers at the start of lines, quotes, tags and switches."""
+    """Drop headings, debris of tables, markers at the start of lines, quotes, tags and switches."""
+    text = _TABLE_DEBRIS.sub("\n", text)
     text = _HEADING.sub("\n", text)
     # A line that goes on in lower case was wrapped by hand and belongs to the same paragraph.
     text = _WRAPPED_LINE.sub(" ", text)
@@ -266,7 +276,6 @@ def _without_line_markup(text: str) -> str:
     if "_" in text:
         text = _SWITCH.sub("", text)
     text = _LINE_MARKERS.sub("\n", text)
-    text = _TABLE_DEBRIS.sub("", text)
     for bracket, stray in _STRAY_BRACKETS.items():
         if bracket in text:
             # A space, lest the neighbours of a removed marker form a new one.
@@ -286,7 +295,7 @@ def _with_entities_decoded(text: str) -> str:
     if "&" not in text:
         return text
     text = text.replace("&nbsp;", " ").replace("&ndash;", "–")
-    return _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
+    return _without_invisible_characters(decode_entities(text))
 
 
 def _tidy(text: str) -> str:
@@ -296,8 +305,8 @@ def _tidy(text: str) -> str:
     text = _PARENTHESIS_START.sub("(", text)
     text = _IDLE_SPACE.sub("", text)
     text = _IDLE_LINE_START.sub("\n", text)
-    text = text.replace(",)", ")").replace(";)", ")")
     text = _IDLE_COMMA.sub("", text)
+    text = _IDLE_SEMICOLON.sub("", text)
     return _WORDLESS_LINES.sub("", text).strip()
 
 
@@ -306,6 +315,4 @@ def _with_plain_spaces(text: str) -> str:
         text = text.replace(line_end, "\n")
     for space in _SPACES:
         text = text.replace(space, " ")
-    for invisible in _INVISIBLE:
-        text = text.replace(invisible, "")
     return text
