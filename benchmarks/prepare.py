@@ -11,6 +11,7 @@ import argparse
 import bz2
 import datetime
 import importlib.util
+import logging
 import lzma
 import multiprocessing
 import os
@@ -18,6 +19,7 @@ import platform
 import resource
 import shutil
 import tempfile
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -184,12 +186,40 @@ def _measure(
     function: Callable[..., int],
     arguments: tuple[object, ...],
 ) -> None:
+    logging.disable(logging.WARNING)
+    memory = PeakMemory()
     start = time.perf_counter()
     tokens = function(*arguments)
     seconds = time.perf_counter() - start
     usage = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     cpu = sum(part.ru_utime + part.ru_stime for part in usage)
-    sender.send(Measured(seconds, cpu, tokens, max(part.ru_maxrss for part in usage) / 1000))
+    sender.send(Measured(seconds, cpu, tokens, memory.peak_mb))
+
+
+class PeakMemory(threading.Thread):
+    """Samples the resident memory of this process and its children together."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        self.peak_mb = 0.0
+        self.start()
+
+    def run(self) -> None:
+        """Sample until the process ends."""
+        own = os.getpid()
+        while True:
+            children = Path(f"/proc/{own}/task/{own}/children").read_text().split()
+            self.peak_mb = max(self.peak_mb, sum(map(resident_mb, [str(own), *children])))
+            time.sleep(0.02)
+
+
+def resident_mb(process: str) -> float:
+    """Of one process, 0 if it has ended."""
+    try:
+        pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+    except (FileNotFoundError, ProcessLookupError):
+        return 0.0
+    return pages * resource.getpagesize() / 1e6
 
 
 if __name__ == "__main__":

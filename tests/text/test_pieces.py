@@ -103,6 +103,14 @@ def test_a_dump_without_its_end_is_cut_short() -> None:
         pieces(HEAD + page("A", "text") + b"<page><title>", 10_000)
 
 
+def test_a_dump_with_bytes_that_are_not_utf8_is_mended_and_counted() -> None:
+    dump = HEAD + page("A", "Good text.") + page("B", "Caf? life.").replace(b"?", b"\xe9")
+    (piece,) = pieces(dump + b"</mediawiki>", 10_000)
+    encoded = encode_piece(piece)
+    assert encoded.statistics.invalid_bytes == 1
+    assert encoded.words == ["a", "good", "text", ".", "b", "caf", "life"]
+
+
 def test_bytes_that_are_not_utf8_are_replaced_and_counted() -> None:
     (piece,) = pieces("good \ufffd ".encode() + b"b\xff\xfed caf\xe9 end.", 10_000)
     encoded = encode_piece(piece)

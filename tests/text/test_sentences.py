@@ -4,6 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from pair2vec.text import sentences
 from pair2vec.text.sentences import BREAK, cased_tokens, fold, split_sentences, tokenize
 
 TEXT = st.text(
@@ -105,6 +106,14 @@ def test_sentences_lose_and_add_no_token(text: str) -> None:
     together = [token for sentence in split_sentences(line) for token in sentence]
     assert together == [fold(token) for token in cased_tokens(line) if token != BREAK]
     assert together == tokenize(line)
+
+
+@given(TEXT.map(lambda text: "".join(c for c in text if c not in "!?…\"')]»\n")))
+@example("It is. Dr. No. 5 left. A. B. The U.S. The end")
+def test_the_fast_way_to_find_plain_ends_equals_the_general_one(text: str) -> None:
+    assert sentences._PLAIN_SENTENCE_END.sub(".\n", text) == (
+        sentences._SENTENCE_END.sub("\\1\n", text)
+    )
 
 
 @given(TEXT)

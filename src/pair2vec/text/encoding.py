@@ -24,7 +24,7 @@ from pair2vec.text.sentences import BREAK, cased_tokens, fold
 from pair2vec.text.wikipedia import MalformedXmlError, articles
 from pair2vec.text.wikitext import clean_wikitext
 
-_BLANK_LINES = re.compile(r"\n\s*\n")
+_BLANK_LINES = re.compile(rb"\n\s*\n")
 
 
 @dataclass(frozen=True)
@@ -71,55 +71,71 @@ def load_ids(path: Path) -> NDArray[np.unsignedinteger]:
 
 def encode_piece(piece: Piece) -> EncodedPiece:
     """Clean, split and number the words of a piece."""
-    content, invalid_bytes = _as_utf8(piece.content)
-    documents = _articles_as_text(piece, content) if piece.is_dump else _text_documents(content)
     numbers = array("I")
     number_of: defaultdict[str, int] = defaultdict(count().__next__)
     assert number_of[BREAK] == 0
-    started = 0
-    for document in documents:
-        started += 1
+    documents = invalid_bytes = 0
+    for document, invalid in _articles(piece) if piece.is_dump else _documents(piece):
+        documents += 1
+        invalid_bytes += invalid
         for line in document.splitlines():
             numbers.extend(map(number_of.__getitem__, cased_tokens(line)))
             numbers.append(0)
     ids, words = _fold_words(np.array(numbers, np.uint32), list(number_of)[1:])
     counts = np.bincount(ids, minlength=len(words) + 1)[1:]
-    first_line_is_blank = not content.partition(b"\n")[0].strip()
+    first_line_is_blank = not piece.content.partition(b"\n")[0].strip()
     statistics = PieceStatistics(
-        documents=started - (piece.continues and not first_line_is_blank),
+        documents=documents - (piece.continues and not first_line_is_blank),
         tokens=int(counts.sum()),
         invalid_bytes=invalid_bytes,
     )
     return EncodedPiece(ids, words, counts, statistics)
 
 
-def _as_utf8(content: bytes) -> tuple[bytes, int]:
-    """`content` with U+FFFD where it is not UTF-8, and the number of such places."""
+def _decode(content: bytes) -> tuple[str, int]:
+    """Text with U+FFFD where `content` is not UTF-8, and the number of such places."""
     try:
-        content.decode()
+        return content.decode(), 0
     except UnicodeDecodeError:
-        mended = content.decode(errors="replace").encode()
-        mark = "\ufffd".encode()
-        return mended, mended.count(mark) - content.count(mark)
-    return content, 0
+        text = content.decode(errors="replace")
+        return text, text.count("\ufffd") - content.count("\ufffd".encode())
 
 
-def _text_documents(content: bytes) -> Iterator[str]:
-    text = content.decode().removeprefix("\ufeff").replace("\r\n", "\n")
-    return (
-        document for document in _BLANK_LINES.split(text) if not document.isspace() and document
-    )
+def _documents(piece: Piece) -> Iterator[tuple[str, int]]:
+    """The documents of a text, each with its number of invalid bytes.
+
+    Decoded one by one: a single rare character makes Python store a whole string in four bytes a
+    character, and most documents have none.
+    """
+    content = piece.content.removeprefix(b"\xef\xbb\xbf")
+    for document in _BLANK_LINES.split(content):
+        if document and not document.isspace():
+            yield _decode(document)
 
 
-def _articles_as_text(piece: Piece, content: bytes) -> Iterator[str]:
+def _articles(piece: Piece) -> Iterator[tuple[str, int]]:
+    """The articles of a dump as text, the first with the number of invalid bytes of all."""
+    invalid_bytes = 0
     try:
-        for article in articles(content):
-            yield f"{article.title}\n{clean_wikitext(article.wikitext)}"
+        found = articles(piece.content)
     except MalformedXmlError as error:
-        raise InputError(
-            f"{piece.source}: malformed XML near byte {piece.offset + error.position:,} "
-            f"({error}); fetch the dump again"
-        ) from error
+        mended, invalid_bytes = _decode(piece.content)
+        if not invalid_bytes:
+            raise _malformed(piece, error) from error
+        try:
+            found = articles(mended.encode())
+        except MalformedXmlError as again:
+            raise _malformed(piece, again) from again
+    for article in found:
+        yield f"{article.title}\n{clean_wikitext(article.wikitext)}", invalid_bytes
+        invalid_bytes = 0
+
+
+def _malformed(piece: Piece, error: MalformedXmlError) -> InputError:
+    return InputError(
+        f"{piece.source}: malformed XML near byte {piece.offset + error.position:,} "
+        f"({error}); fetch the dump again"
+    )
 
 
 def _fold_words(

@@ -78,20 +78,21 @@ def _ends_one_of(words: Iterable[str]) -> str:
     return "|".join(rf"(?<=\b(?:{'|'.join(group)})\.)" for group in by_length.values())
 
 
+_NOT_AN_ABBREVIATION = rf"""
+    (?! {_ends_one_of(_TITLES)} )
+    (?! (?:{_ends_one_of(_NUMBERED)}) {_DIGIT_NEXT} )
+    (?! (?<=\b[^\W\d_]\.) (?!{_STARTER_NEXT}) )         # an initial, or the end of an acronym
+"""
+_SENTENCE_START = rf"{_OPENERS}* [^\W_{_LOWER}]"
 _SENTENCE_END = re.compile(
-    rf"""(
-        [.!?…]
-        (?! {_ends_one_of(_TITLES)} )
-        (?! (?:{_ends_one_of(_NUMBERED)}) {_DIGIT_NEXT} )
-        (?! (?<=\b[^\W\d_]\.) (?!{_STARTER_NEXT}) )     # an initial, or the end of an acronym
-        {_CLOSERS}*
-    )
-    [^\S\n]+
-    (?= {_OPENERS}* [^\W_{_LOWER}] )
-    """,
-    re.VERBOSE,
+    rf"([.!?…] {_NOT_AN_ABBREVIATION} {_CLOSERS}*) [^\S\n]+ (?={_SENTENCE_START})", re.VERBOSE
 )
-
+# The same for lines whose only ends are plain points, five times as fast: it begins with a literal
+# character, and what to put in its place is constant.
+_PLAIN_SENTENCE_END = re.compile(
+    rf"\. (?=[^\S\n]+ {_SENTENCE_START}) {_NOT_AN_ABBREVIATION} [^\S\n]+", re.VERBOSE
+)
+_OTHER_ENDS = ("!", "?", "…", *(f".{closer}" for closer in "\"')]»"))
 _UNSPACED_END = re.compile("[。！？।]")
 
 # Most words are followed by a space: the look-ahead spares them the six ways of going on.
@@ -152,7 +153,11 @@ def cased_tokens(line: str) -> list[str]:
 
     One line at a time, because most lines are ASCII and Python is twice as fast on those.
     """
-    line = _SENTENCE_END.sub(rf"\1{BREAK}", normalise(line))
+    line = normalise(line)
+    if any(end in line for end in _OTHER_ENDS):
+        line = _SENTENCE_END.sub(rf"\1{BREAK}", line)
+    else:
+        line = _PLAIN_SENTENCE_END.sub(f".{BREAK}", line)
     if not line.isascii():
         line = _UNSPACED_END.sub(rf"\g<0>{BREAK}", line)
     return _TOKEN.findall(line)

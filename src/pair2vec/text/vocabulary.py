@@ -72,7 +72,7 @@ class WordTotals:
     written to `folder` as a sorted run; `items` merges the runs.
     """
 
-    def __init__(self, folder: Path, limit: int = 500_000) -> None:
+    def __init__(self, folder: Path, limit: int = 250_000) -> None:
         self._folder = folder
         self._limit = limit
         self._totals: Counter[str] = Counter()

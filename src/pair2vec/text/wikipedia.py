@@ -35,8 +35,16 @@ class MalformedXmlError(ValueError):
 
 
 def articles(pages: bytes) -> Iterator[Article]:
-    """The articles among whole ``<page>`` elements: namespace 0, redirects left out."""
-    for page in _parse(pages):
+    """The articles among whole ``<page>`` elements: namespace 0, redirects left out.
+
+    Raises:
+        MalformedXmlError: at once, before any article.
+    """
+    return _articles_of(_parse(pages))
+
+
+def _articles_of(pages: ElementTree.Element) -> Iterator[Article]:
+    for page in pages:
         text = page.findtext("./revision[last()]/text") or ""
         if (
             page.findtext("ns", "0") == "0"
