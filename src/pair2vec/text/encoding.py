@@ -78,9 +78,8 @@ def encode_piece(piece: Piece) -> EncodedPiece:
     for document, invalid in _articles(piece) if piece.is_dump else _documents(piece):
         documents += 1
         invalid_bytes += invalid
-        for line in document.splitlines():
-            numbers.extend(map(number_of.__getitem__, cased_tokens(line)))
-            numbers.append(0)
+        numbers.extend(map(number_of.__getitem__, cased_tokens(document)))
+        numbers.append(0)
     ids, words = _fold_words(np.array(numbers, np.uint32), list(number_of)[1:])
     counts = np.bincount(ids, minlength=len(words) + 1)[1:]
     first_line_is_blank = not piece.content.partition(b"\n")[0].strip()

@@ -18,8 +18,8 @@ The rules, in the order they apply:
    single punctuation mark.
 4. **Lower-case** each token and compose its accents (NFC).
 
-Two compiled expressions do the work, one a line for the sentence ends and one for the tokens; no
-Python runs a token or a sentence, and case and NFC are settled once a distinct token.
+Two compiled expressions do the work, one for the sentence ends and one for the tokens; no Python
+runs for a token or a sentence, and case and NFC are settled once a distinct token.
 """
 
 import html
@@ -92,7 +92,7 @@ _SENTENCE_END = re.compile(
 _PLAIN_SENTENCE_END = re.compile(
     rf"\. (?=[^\S\n]+ {_SENTENCE_START}) {_NOT_AN_ABBREVIATION} [^\S\n]+", re.VERBOSE
 )
-_OTHER_ENDS = ("!", "?", "…", *(f".{closer}" for closer in "\"')]»"))
+_OTHER_END = re.compile(rf"[!?…]|\.{_CLOSERS}")
 _UNSPACED_END = re.compile("[。！？।]")
 
 # Most words are followed by a space: the look-ahead spares them the six ways of going on.
@@ -148,19 +148,30 @@ def normalise(text: str) -> str:
     return _LOOSE_UNDERSCORE.sub(" ", text) if "_" in text else text
 
 
-def cased_tokens(line: str) -> list[str]:
-    """Rules 1 to 3: the tokens of a line as written, `BREAK` between two sentences.
+def cased_tokens(text: str) -> list[str]:
+    """Rules 1 to 3: the tokens of `text` as written, `BREAK` wherever a sentence ends.
 
-    One line at a time, because most lines are ASCII and Python is twice as fast on those.
+    A document with any character beyond ASCII is taken line by line, because most lines have none
+    and Python is twice as fast on those.
     """
-    line = normalise(line)
-    if any(end in line for end in _OTHER_ENDS):
-        line = _SENTENCE_END.sub(rf"\1{BREAK}", line)
+    if text.isascii() or "\n" not in text:
+        return _tokens_of(text)
+    tokens: list[str] = []
+    for line in text.split("\n"):
+        tokens += _tokens_of(line)
+        tokens.append(BREAK)
+    return tokens
+
+
+def _tokens_of(text: str) -> list[str]:
+    text = normalise(text)
+    if _OTHER_END.search(text):
+        text = _SENTENCE_END.sub(rf"\1{BREAK}", text)
     else:
-        line = _PLAIN_SENTENCE_END.sub(f".{BREAK}", line)
-    if not line.isascii():
-        line = _UNSPACED_END.sub(rf"\g<0>{BREAK}", line)
-    return _TOKEN.findall(line)
+        text = _PLAIN_SENTENCE_END.sub(f".{BREAK}", text)
+    if not text.isascii():
+        text = _UNSPACED_END.sub(rf"\g<0>{BREAK}", text)
+    return _TOKEN.findall(text)
 
 
 def fold(token: str) -> str:
@@ -170,10 +181,9 @@ def fold(token: str) -> str:
 
 def split_sentences(text: str) -> Iterator[list[str]]:
     """The sentences of `text`, each a list of tokens."""
-    for line in text.splitlines():
-        for is_break, tokens in groupby(cased_tokens(line), BREAK.__eq__):
-            if not is_break:
-                yield [fold(token) for token in tokens]
+    for is_break, tokens in groupby(cased_tokens(text), BREAK.__eq__):
+        if not is_break:
+            yield [fold(token) for token in tokens]
 
 
 def tokenize(text: str) -> list[str]:
