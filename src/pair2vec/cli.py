@@ -3,17 +3,20 @@
 import json
 import logging
 import os
+import signal
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast, get_args
 
 import typer
 from rich.console import Console
 
 from pair2vec import __version__
-from pair2vec.errors import Pair2vecError
+from pair2vec.errors import Pair2vecError, UsageError
 
 app = typer.Typer(
     help="Learn from plain text which relation holds between two words, and put it to work.",
@@ -95,15 +98,165 @@ def prepare(
 
 
 @app.command()
-def info(
-    folder: Annotated[Path, typer.Argument(help="A corpus folder.", show_default=False)],
-    sentences: Annotated[int, typer.Option(min=0, help="Show the first sentences, too.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the manifest as JSON.")] = False,
+def vectors(
+    corpus: Annotated[Path, typer.Argument(help="A corpus folder.", show_default=False)],
+    out: Annotated[Path, typer.Option(help="The file to write, as in words.vec.")],
+    dimension: Annotated[int, typer.Option(min=1)] = 300,
+    epochs: Annotated[int, typer.Option(min=1)] = 5,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Threads.", show_default="one a core")
+    ] = None,
+    seed: Annotated[int, typer.Option()] = 0,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace --out.")] = False,
 ) -> None:
-    """Say what a corpus folder holds."""
-    from pair2vec.display.summary import corpus_summary
+    """Make word vectors from a corpus (fastText), to start training from."""
+    from pair2vec.encoders.fasttext import train_fasttext
+    from pair2vec.encoders.word_vectors import write_vec
     from pair2vec.text.corpus import open_corpus
 
+    if out.exists() and not overwrite:
+        raise UsageError(f"{out}: is there already; give another --out, or --overwrite")
+    opened = open_corpus(corpus)
+    made = train_fasttext(
+        opened,
+        dimension=dimension,
+        epochs=epochs,
+        workers=workers or len(os.sched_getaffinity(0)),
+        seed=seed,
+        report=lambda done, total: _messages.print(f"epoch {done} of {total}"),
+    )
+    write_vec(out, opened.vocabulary.words[4:], made[4:])
+
+
+@app.command()
+def train(  # noqa: PLR0913, PLR0917 - the options of a command
+    corpus: Annotated[Path, typer.Argument(help="A corpus folder.", show_default=False)],
+    out: Annotated[Path, typer.Option(help="The model folder to make.", show_default=False)],
+    recipe: Annotated[
+        str | None,
+        typer.Option(
+            help="Complete settings: fast, paper, tiny or an ablation.", show_default="fast"
+        ),
+    ] = None,
+    config: Annotated[Path | None, typer.Option(help="A TOML file of settings.")] = None,
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="One setting, as training.batch=4096."),
+    ] = None,
+    vectors: Annotated[
+        Path | None, typer.Option(help="Word vectors to start from: .vec, GloVe .txt or .bin.")
+    ] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")] = "auto",
+    precision: Annotated[str, typer.Option(help="float32, float16 or int8, on disk.")] = "float32",
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the last checkpoint.")
+    ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace what is at --out.")
+    ] = False,
+) -> None:
+    """Train a model on a corpus.
+
+    Ctrl-C writes a checkpoint first; --resume goes on from the last one.
+    """
+    from pair2vec.display.summary import facts_table
+    from pair2vec.display.training_view import shown_training
+    from pair2vec.model import PRECISIONS, model_facts
+    from pair2vec.text.corpus import open_corpus
+    from pair2vec.training.settings import resolve
+    from pair2vec.training.train import Interrupted, recipe_of
+    from pair2vec.training.train import train as train_model
+
+    if precision not in PRECISIONS:
+        raise UsageError(f"--precision {precision}: it must be one of {', '.join(PRECISIONS)}")
+    settings_given = recipe or config or assignments
+    begun = recipe_of(out) if resume and not settings_given else None
+    try:
+        with shown_training(_messages) as report, _stop_requests() as should_stop:
+            model = train_model(
+                open_corpus(corpus),
+                out,
+                begun or resolve(recipe, config, assignments or []),
+                vectors=vectors,
+                device=device,
+                precision=precision,
+                resume=resume,
+                overwrite=overwrite,
+                report=report,
+                should_stop=should_stop,
+            )
+    except Interrupted:
+        _fail(
+            f"stopped with a checkpoint; go on with: pair2vec train {corpus} --out {out} --resume",
+            130,
+        )
+    Console(highlight=False).print(facts_table(model_facts(model)))
+
+
+@app.command()
+def pmi(
+    corpus: Annotated[Path, typer.Argument(help="A corpus folder.", show_default=False)],
+    x: Annotated[str, typer.Argument(show_default=False)],
+    y: Annotated[str, typer.Argument(show_default=False)],
+    pattern: Annotated[str, typer.Argument(help="As in 'neither X nor Y'.", show_default=False)],
+) -> None:
+    """Count a pair in a pattern, and say how strongly they attract."""
+    from pair2vec.display.pmi_table import pmi_table
+    from pair2vec.text.corpus import open_corpus
+    from pair2vec.theory import count_pattern, find_pair, parse_pattern
+
+    opened = open_corpus(corpus)
+    pair = find_pair(x, y, opened.vocabulary)
+    counts = count_pattern(opened, pair, parse_pattern(pattern, opened.vocabulary))
+    Console(highlight=False).print(pmi_table(x, y, pattern, counts))
+
+
+@app.command()
+def contexts(
+    corpus: Annotated[Path, typer.Argument(help="A corpus folder.", show_default=False)],
+    x: Annotated[str, typer.Argument(show_default=False)],
+    y: Annotated[str, typer.Argument(show_default=False)],
+    by: Annotated[str, typer.Option(help="count, pmi or mvpmi.")] = "count",
+    top: Annotated[int, typer.Option(min=1, help="The most to show.")] = 20,
+    min_count: Annotated[int, typer.Option(min=1, help="Leave out rarer contexts.")] = 1,
+) -> None:
+    """List the contexts that two words share, counted and scored."""
+    from pair2vec.display.pmi_table import contexts_table
+    from pair2vec.text.corpus import open_corpus
+    from pair2vec.theory import find_pair, find_pair_contexts
+    from pair2vec.theory.pair_contexts import Order
+
+    if by not in get_args(Order):
+        raise UsageError(f"--by {by}: it must be one of {', '.join(get_args(Order))}")
+    opened = open_corpus(corpus)
+    found = find_pair_contexts(opened, find_pair(x, y, opened.vocabulary))
+    if not len(found):
+        typer.echo(f"{x} and {y}, in this order, never occur within five words of each other.")
+        return
+    Console(highlight=False).print(contexts_table(x, y, found, cast("Order", by), top, min_count))
+
+
+@app.command()
+def info(
+    folder: Annotated[Path, typer.Argument(help="A corpus or model folder.", show_default=False)],
+    sentences: Annotated[
+        int, typer.Option(min=0, help="Show the first sentences of a corpus, too.")
+    ] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what is known as JSON.")] = False,
+) -> None:
+    """Say what a corpus folder or a model folder holds."""
+    from pair2vec.display.summary import corpus_summary, facts_table
+    from pair2vec.model import load_model, model_facts
+    from pair2vec.model.folder import CONFIG
+    from pair2vec.text.corpus import open_corpus
+
+    if (folder / CONFIG).exists():
+        model = load_model(folder)
+        if as_json:
+            typer.echo(json.dumps(model.config, indent=2, ensure_ascii=False))
+        else:
+            Console(highlight=False).print(facts_table(model_facts(model)))
+        return
     corpus = open_corpus(folder)
     if as_json:
         typer.echo(json.dumps(asdict(corpus.manifest), indent=2, ensure_ascii=False))
@@ -111,6 +264,22 @@ def info(
         Console(highlight=False).print(corpus_summary(folder, corpus.manifest))
         for words in islice(corpus.words(), sentences):
             typer.echo(f"  {' '.join(words)}")
+
+
+@contextmanager
+def _stop_requests() -> Iterator[Callable[[], bool]]:
+    """Whether Ctrl-C was pressed; pressed twice, it interrupts at once."""
+    pressed: list[int] = []
+
+    def remember(number: int, _: object) -> None:
+        pressed.append(number)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    before = signal.signal(signal.SIGINT, remember)
+    try:
+        yield lambda: bool(pressed)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def main() -> None:

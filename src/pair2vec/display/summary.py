@@ -1,5 +1,6 @@
 """A corpus in a few lines."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from rich.filesize import decimal
@@ -10,9 +11,6 @@ from pair2vec.text.corpus import Manifest
 
 def corpus_summary(folder: Path, manifest: Manifest) -> Table:
     """What a corpus holds, and what its vocabulary left out."""
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="bold")
-    table.add_column(overflow="fold")
     dropped = "  ".join(f"{word} ({count:,})" for word, count in manifest.dropped) or "none"
     rows = {
         "corpus": str(folder),
@@ -32,6 +30,14 @@ def corpus_summary(folder: Path, manifest: Manifest) -> Table:
     }
     if manifest.invalid_bytes:
         rows["invalid UTF-8"] = f"{manifest.invalid_bytes:,} places, replaced by white space"
-    for name, value in rows.items():
+    return facts_table(rows)
+
+
+def facts_table(facts: Mapping[str, str]) -> Table:
+    """Names and values, one a line."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for name, value in facts.items():
         table.add_row(name, value)
     return table

@@ -1,0 +1,1 @@
+"""R(x, y) and C(c), and the word vectors they start from."""

@@ -1,0 +1,68 @@
+"""Context encoder C(c): a BiLSTM over the words of a context, pooled by attention.
+
+Shapes: N distinct words, B contexts, L context length, D dimension, H hidden size a direction.
+
+All contexts of one call have one length, so there is no padding and no mask. W_ih·E_c is computed
+once a distinct word, and since Σᵢ wᵢ W hᵢ = W Σᵢ wᵢ hᵢ, the values once a context.
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from pair2vec.encoders.pair import take_rows
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ContextConfig:
+    """How large C is."""
+
+    dimension: int = 300
+    hidden: int = 100
+    """Of the LSTM, in each direction."""
+
+
+class ContextEncoder(nn.Module):
+    """C(c) = Σᵢ softmaxᵢ(k·hᵢ) W hᵢ, with h the states of a BiLSTM."""
+
+    def __init__(self, config: ContextConfig) -> None:
+        super().__init__()
+        hidden, width = config.hidden, 4 * config.hidden
+        bound = hidden**-0.5
+        # Both directions side by side: forward first.
+        self.input_weight = nn.Parameter(torch.empty(2 * width, config.dimension))
+        self.state_weight = nn.Parameter(torch.empty(2, hidden, width))
+        self.bias = nn.Parameter(torch.empty(2 * width))
+        for parameter in (self.input_weight, self.state_weight, self.bias):
+            nn.init.uniform_(parameter, -bound, bound)
+        self.attention = nn.Linear(2 * hidden, 1, bias=False)
+        self.value = nn.Linear(2 * hidden, config.dimension, bias=False)
+
+    def word_part(self, words: Tensor) -> Tensor:
+        """W_ih·E_c + b of each word, (N, 8H), from vectors (N, D)."""
+        return functional.linear(words, self.input_weight, self.bias)
+
+    def forward(self, part: Tensor, contexts: Tensor) -> Tensor:
+        """C of contexts (B, L), given as rows of `part`: (B, D)."""
+        states = self._states(take_rows(part, contexts))
+        weights = self.attention(states).softmax(dim=0)
+        pooled: Tensor = self.value((weights * states).sum(dim=0))
+        return pooled
+
+    def _states(self, gates: Tensor) -> Tensor:
+        """The BiLSTM's states (L, B, 2H) from its input gates (B, L, 8H)."""
+        forward, backward = gates.transpose(0, 1).chunk(2, dim=-1)
+        steps = torch.stack([forward, backward.flip(0)], dim=1)
+        state = memory = None
+        states = []
+        for step in steps:
+            total = step if state is None else step + torch.bmm(state, self.state_weight)
+            keep_in, forget, candidate, out = total.chunk(4, dim=-1)
+            fresh = keep_in.sigmoid() * candidate.tanh()
+            memory = fresh if memory is None else fresh + forget.sigmoid() * memory
+            state = out.sigmoid() * memory.tanh()
+            states.append(state)
+        both = torch.stack(states)
+        return torch.cat([both[:, 0], both[:, 1].flip(0)], dim=-1)

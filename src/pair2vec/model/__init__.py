@@ -1,0 +1,17 @@
+"""The published model: a folder to save, to load, and to read about."""
+
+from pair2vec.model.card import model_card
+from pair2vec.model.facts import model_facts
+from pair2vec.model.folder import SavedModel, load_model, save_model
+from pair2vec.model.precision import PRECISIONS, Precision, Rows
+
+__all__ = [
+    "PRECISIONS",
+    "Precision",
+    "Rows",
+    "SavedModel",
+    "load_model",
+    "model_card",
+    "model_facts",
+    "save_model",
+]

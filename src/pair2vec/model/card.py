@@ -1,0 +1,150 @@
+"""The model card: a page of Markdown that says what its config says, and nothing it does not.
+
+Of the config it knows ``name``, ``created``, ``corpus`` (``documents``, ``sentences``, ``tokens``,
+``fingerprint``, ``sources``), ``recipe``, ``triples`` and ``metrics``, each of which may be absent,
+and what `save_model` adds.
+"""
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import PurePath
+from typing import Any
+
+from rich.filesize import decimal
+
+Config = Mapping[str, Any]
+
+SHORT_FINGERPRINT = 16
+"""Characters of a corpus' fingerprint that tell it from any other."""
+
+_INTRODUCTION = """\
+A [pair2vec](https://arxiv.org/abs/1810.08854) model: a vector for the *relation* between any two
+words it knows, R(x, y), and one for any context of two words, C(c), learned from plain text so
+that R(x, y) · C(c) is high where the text joins x and y by c."""
+
+_USE = """\
+```
+pair2vec info FOLDER
+```
+where FOLDER is the folder of this file."""
+
+_LIMITS = """\
+- A word outside `vocabulary.txt` has no vector.
+- A word has one vector, whatever its senses.
+- What the text says is learned, right or wrong, fair or not."""
+
+_PRECISION_LIMITS = {
+    "float16": "- Tables are rounded to float16.",
+    "int8": "- Tables are rounded to eight bits: by at most 1/254 of a row's largest value.",
+}
+
+
+def model_card(config: Config) -> str:
+    """The card of the model that `config` describes."""
+    limits = "\n".join(filter(None, [_LIMITS, _PRECISION_LIMITS.get(config.get("precision", ""))]))
+    sections = {
+        "Size": _table(size_facts(config)),
+        "Corpus": _table(corpus_facts(config)),
+        "Recipe": _table(flattened(config.get("recipe"), "recipe")),
+        "Metrics": _table(flattened(config.get("metrics"), "metric")),
+        "Use": _USE,
+        "Limits": limits,
+    }
+    front = "---\nlibrary_name: pair2vec\n---\n"
+    title = f"# {_in_one_line(config.get('name', 'pair2vec model'))}"
+    bodies = [f"## {heading}\n\n{body}" for heading, body in sections.items() if body]
+    return "\n\n".join([front + title, _INTRODUCTION, *bodies]) + "\n"
+
+
+def size_facts(config: Config) -> dict[str, str]:
+    """How large the model is, in what precision, when made and by which version."""
+    facts: dict[str, str] = {}
+    if "words" in config:
+        facts["words"] = f"{config['words']:,}"
+    shapes = config.get("tensors", {})
+    # By convention a tensor with one row a word is called "<encoder>.words".
+    dimensions = {shape[-1] for name, shape in shapes.items() if name.endswith(".words")}
+    if dimensions:
+        facts["dimension"] = ", ".join(map(str, sorted(dimensions)))
+    if shapes:
+        facts["parameters"] = f"{sum(math.prod(shape) for shape in shapes.values()):,}"
+    if "bytes" in config:
+        facts["model.safetensors"] = decimal(config["bytes"])
+    for key, name in {
+        "precision": "precision",
+        "created": "created",
+        "version": "pair2vec version",
+    }.items():
+        if key in config:
+            facts[name] = str(config[key])
+    return facts
+
+
+def corpus_facts(config: Config) -> dict[str, str]:
+    """What the model was trained on."""
+    corpus = config.get("corpus", {})
+    if not isinstance(corpus, Mapping):
+        corpus = {"fingerprint": corpus}
+    facts = {
+        name: _printable_count(corpus[name])
+        for name in ("documents", "sentences", "tokens")
+        if name in corpus
+    }
+    if "fingerprint" in corpus:
+        facts["fingerprint"] = str(corpus["fingerprint"])
+    if corpus.get("sources"):
+        facts["sources"] = ", ".join(_source_name(source) for source in corpus["sources"])
+    if "triples" in config:
+        facts["triples seen"] = _printable_count(config["triples"])
+    return facts
+
+
+def flattened(value: object, name: str) -> dict[str, str]:
+    """Any JSON as printable values by dotted names; one that is not an object is called `name`."""
+    if value is None:
+        return {}
+    if isinstance(value, Mapping):
+        return dict(_leaves(value))
+    return {name: _printable(value)}
+
+
+def _leaves(value: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, str]]:
+    for key, item in value.items():
+        if isinstance(item, Mapping):
+            yield from _leaves(item, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", _printable(item)
+
+
+def _printable(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_printable, value))
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _printable_count(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else _printable(value)
+
+
+def _source_name(source: object) -> str:
+    """The file's name alone: where it lay is nobody's business and no one's help."""
+    name = source.get("name", "") if isinstance(source, Mapping) else source
+    return PurePath(str(name)).name
+
+
+def _in_one_line(text: object) -> str:
+    return " ".join(str(text).split())
+
+
+def _table(facts: Mapping[str, str]) -> str:
+    if not facts:
+        return ""
+    rows = (
+        " | ".join(_in_one_line(cell).replace("|", r"\|") for cell in row) for row in facts.items()
+    )
+    return "| | |\n| --- | --- |\n" + "\n".join(f"| {row} |" for row in rows)

@@ -1,0 +1,28 @@
+"""A model in a few printable lines."""
+
+from rich.filesize import decimal
+
+from pair2vec.model.card import SHORT_FINGERPRINT, corpus_facts, flattened, size_facts
+from pair2vec.model.folder import FILES, SavedModel
+
+
+def model_facts(saved: SavedModel) -> dict[str, str]:
+    """What is known of a model, as printable values by name; what is not known is left out."""
+    config = saved.config
+    size = sum(path.stat().st_size for path in map(saved.folder.joinpath, FILES) if path.exists())
+    facts = {"model": str(saved.folder), **size_facts(config), "size on disk": decimal(size)}
+    facts.pop("model.safetensors", None)
+    recipe = config.get("recipe")
+    name = recipe.get("name") if isinstance(recipe, dict) else recipe
+    if isinstance(name, str):
+        facts["recipe"] = name
+    corpus = corpus_facts(config)
+    if "fingerprint" in corpus:
+        facts["corpus fingerprint"] = corpus["fingerprint"][:SHORT_FINGERPRINT]
+    if "tokens" in corpus:
+        facts["corpus tokens"] = corpus["tokens"]
+    if "triples seen" in corpus:
+        facts["triples seen"] = corpus["triples seen"]
+    # Under a name of their own, so that a metric called "words" is not taken for the size.
+    metrics = {"metrics": config["metrics"]} if config.get("metrics") else {}
+    return {**facts, **flattened(metrics, "metrics")}

@@ -1,0 +1,63 @@
+"""Batches: triples of a corpus with negatives drawn for them, on the device."""
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pair2vec.training.negatives import NegativesConfig, WordSampler
+from pair2vec.training.network import Batch
+from pair2vec.triples.epoch import TripleBatch
+
+
+class NegativeSource:
+    """Draws the negatives of a batch."""
+
+    def __init__(
+        self,
+        config: NegativesConfig,
+        counts: NDArray[np.int64],
+        neighbours: Tensor | None,
+        device: torch.device,
+    ) -> None:
+        self._config = config
+        self._words = WordSampler.smoothed(counts, config.exponent, device)
+        # Without neighbours, there are no typed negatives: all words are drawn by frequency.
+        self.typed = 0 if neighbours is None else config.typed
+        self._neighbours = None if neighbours is None else neighbours.to(device)
+        self._device = device
+
+    def complete(self, triples: TripleBatch, generator: torch.Generator) -> Batch:
+        """`triples` on the device, with negatives drawn by `generator`."""
+        x, y = (torch.from_numpy(words).to(self._device) for words in (triples.x, triples.y))
+        contexts = tuple(torch.from_numpy(group).to(self._device) for group in triples.contexts)
+        return Batch(
+            x,
+            y,
+            contexts,
+            self._other_words(x, generator),
+            self._other_words(y, generator),
+            self._shuffles(len(x), generator),
+        )
+
+    def _other_words(self, words: Tensor, generator: torch.Generator) -> Tensor:
+        """(B, K): by frequency, then the typed ones."""
+        plain = self._words.draw((len(words), self._config.words - self.typed), generator)
+        if self._neighbours is None or not self.typed:
+            return plain
+        choices = self._neighbours.shape[1]
+        pick = torch.randint(
+            choices, (len(words), self.typed), generator=generator, device=self._device
+        )
+        typed = self._neighbours[words].gather(1, pick).to(plain.dtype)
+        return torch.cat([plain, typed], dim=1)
+
+    def _shuffles(self, size: int, generator: torch.Generator) -> Tensor:
+        """(B, k_c): each column a random order of the batch's rows."""
+        columns = [
+            torch.randperm(size, generator=generator, device=self._device)
+            for _ in range(self._config.contexts)
+        ]
+        if not columns:
+            return torch.empty(size, 0, dtype=torch.long, device=self._device)
+        return torch.stack(columns, dim=1)

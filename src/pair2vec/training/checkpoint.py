@@ -1,0 +1,64 @@
+"""Checkpoints: everything needed to go on, as tensors and JSON in one safetensors file.
+
+Another thing than a model. One is written under another name, forced to disk, then renamed; the one
+before it stays until then, so at every moment there is a whole one.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor
+
+from pair2vec.atomic import write_whole
+
+_KEPT = 2
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """The state of a run after some step."""
+
+    step: int
+    tensors: dict[str, Tensor]
+    state: dict[str, Any]
+    """What is not a tensor, as JSON."""
+
+
+def checkpoint_path(folder: Path, step: int) -> Path:
+    """Where the checkpoint of a step is."""
+    return folder / f"step-{step:09d}.safetensors"
+
+
+def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> Path:
+    """Write a checkpoint, and remove all but the last two."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = checkpoint_path(folder, checkpoint.step)
+    tensors = {
+        name: tensor.detach().cpu().contiguous() for name, tensor in checkpoint.tensors.items()
+    }
+    state = {"state": json.dumps(checkpoint.state), "step": str(checkpoint.step)}
+    write_whole(path, save(tensors, metadata=state))
+    for old in sorted(folder.glob("step-*.safetensors"))[:-_KEPT]:
+        old.unlink()
+    return path
+
+
+def last_checkpoint(folder: Path) -> Checkpoint | None:
+    """The newest checkpoint that can be read, or None."""
+    for path in sorted(folder.glob("step-*.safetensors"), reverse=True):
+        try:
+            return _read(path)
+        except (SafetensorError, KeyError, ValueError):
+            continue
+    return None
+
+
+def _read(path: Path) -> Checkpoint:
+    with safe_open(path, framework="pt") as file:
+        metadata = file.metadata()
+        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    return Checkpoint(int(metadata["step"]), tensors, json.loads(metadata["state"]))

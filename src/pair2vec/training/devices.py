@@ -1,0 +1,29 @@
+"""Devices: where the network is, and in what precision it computes."""
+
+from contextlib import AbstractContextManager, nullcontext
+
+import torch
+
+from pair2vec.errors import UsageError
+
+
+def find_device(name: str) -> torch.device:
+    """The device of this name; "auto" is the first GPU, or else the CPU."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+    except RuntimeError as error:
+        raise UsageError(f"no device {name!r}; there are auto, cpu, cuda and cuda:N") from error
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise UsageError(
+            f"device {name!r}: torch finds no GPU here; leave --device out, or say cpu"
+        )
+    return device
+
+
+def computing(device: torch.device) -> AbstractContextManager[object]:
+    """bfloat16 where matrix products are, on a GPU; float32 on a CPU."""
+    if device.type == "cuda":
+        return torch.autocast("cuda", torch.bfloat16)
+    return nullcontext()

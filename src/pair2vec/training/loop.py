@@ -1,0 +1,286 @@
+"""The training loop: one for every device, resumable at any checkpoint."""
+
+import logging
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from pair2vec.errors import Pair2vecError
+from pair2vec.text.corpus import Corpus
+from pair2vec.text.vocabulary import Vocabulary
+from pair2vec.training.batches import NegativeSource
+from pair2vec.training.checkpoint import Checkpoint, last_checkpoint, write_checkpoint
+from pair2vec.training.devices import computing
+from pair2vec.training.metrics import Averages, MetricsFile
+from pair2vec.training.network import Batch, Network, Outcome
+from pair2vec.training.optimisers import OPTIMISERS
+from pair2vec.training.recipes import Recipe
+from pair2vec.training.schedules import SCHEDULES
+from pair2vec.triples.epoch import START, Place, TripleStream
+
+_log = logging.getLogger(__name__)
+
+
+class TrainingProgress(NamedTuple):
+    """What is shown of a run."""
+
+    step: int
+    total_steps: int
+    metrics: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a run needs of the outside."""
+
+    folder: Path
+    """For checkpoints and metrics."""
+    device: torch.device
+    report: Callable[[TrainingProgress], None]
+    should_stop: Callable[[], bool]
+    """Asked after every step; True ends the run with a checkpoint."""
+
+
+class DivergedError(Pair2vecError):
+    """The loss is no number any more."""
+
+
+class Trainer:
+    """A run: the network, and everything that changes with it."""
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        recipe: Recipe,
+        vectors: Tensor,
+        neighbours: Tensor | None,
+        surroundings: Surroundings,
+    ) -> None:
+        self.recipe = recipe
+        self._surroundings = surroundings
+        self._vocabulary = corpus.vocabulary
+        self._config = recipe.training
+        device = surroundings.device
+        setup = torch.Generator().manual_seed(self._config.seed)
+        self.network = Network(len(corpus.vocabulary), recipe.pair, recipe.context, setup)
+        self.network.pair_words.copy_(vectors)
+        self.network.context_words.copy_(vectors)
+        self.network.to(device)
+        self._stream = TripleStream(corpus, recipe.triples)
+        self._negatives = NegativeSource(
+            recipe.negatives, corpus.vocabulary.counts, neighbours, device
+        )
+        self._generator = torch.Generator(device).manual_seed(self._config.seed + 1)
+        self._optimiser = OPTIMISERS[self._config.optimiser]()
+        self.total_steps = self._count_steps()
+        self._schedule = SCHEDULES[self._config.schedule](
+            self._config.rate,
+            total_steps=self.total_steps,
+            warmup_steps=self._config.warmup_steps,
+            plateau_steps=self._config.plateau_steps,
+            plateau_factor=self._config.plateau_factor,
+        )
+        self.step = 0
+        self._place = START
+        self._averages = Averages()
+        self._best_validation = math.inf
+        self._validations_since_best = 0
+        self.last_metrics: dict[str, float] = {}
+
+    def _count_steps(self) -> int:
+        by_epochs = self._config.epochs * self._stream.expected_triples() // self._config.batch
+        limits = [limit for limit in (self._config.steps, by_epochs) if limit]
+        return min(limits) if self._config.epochs else 0
+
+    @property
+    def triples(self) -> int:
+        """Seen so far."""
+        return self.step * self._config.batch
+
+    def run(self) -> bool:
+        """Train to the end; False if asked to stop before it."""
+        checkpoints = self._surroundings.folder
+        resumed = last_checkpoint(checkpoints)
+        if resumed is not None:
+            self._restore(resumed)
+        with MetricsFile(checkpoints / "metrics.jsonl", self.step) as metrics:
+            for batch, place in self._batches():
+                self._train_on(batch)
+                self.step += 1
+                self._place = place
+                if self.step % self._config.report_steps == 0:
+                    self._report(metrics)
+                if self.step % self._config.validation_steps == 0 and self._has_settled(metrics):
+                    break
+                if self.step % self._config.checkpoint_steps == 0:
+                    self.write_checkpoint()
+                if self._surroundings.should_stop():
+                    self.write_checkpoint()
+                    return False
+            self.write_checkpoint()
+        return True
+
+    def _batches(self) -> Iterator[tuple[Batch, Place]]:
+        """Batches from the present place to the last step or epoch."""
+        if self.step >= self.total_steps:
+            return
+        for triples, place in self._stream.batches(self._config.batch, self._place):
+            if place.epoch >= self._config.epochs or self.step >= self.total_steps:
+                return
+            yield self._negatives.complete(triples, self._generator), place
+
+    def _train_on(self, batch: Batch) -> None:
+        outcome, loss = self._loss(batch)
+        if not math.isfinite(self._averages.add(outcome)):
+            self._stop_diverged(batch, outcome)
+        loss.backward()  # type: ignore[no-untyped-call]
+        self._apply_gradients(outcome)
+        self._schedule.observe(self.step, self._averages.last_loss)
+
+    def _loss(self, batch: Batch) -> tuple[Outcome, Tensor]:
+        with computing(self._surroundings.device):
+            outcome: Outcome = self.network(batch, self._negatives.typed)
+        each = outcome.losses.total()
+        return outcome, each.sum() if self._config.loss == "sum" else each.mean()
+
+    def _apply_gradients(self, outcome: Outcome) -> None:
+        """Step the weights, and of the tables the rows that the batch touched."""
+        updates = list(_gradients(self.network, outcome))
+        clip([update.gradient for update in updates], self._config.clip)
+        rate = self._schedule.rate(self.step)
+        for update in updates:
+            self._optimiser.update(*update[:3], rate, update.rows)
+        self._optimiser.steps += 1
+        self.network.zero_grad(set_to_none=True)
+
+    def _stop_diverged(self, batch: Batch, outcome: Outcome) -> None:
+        broken = (~outcome.losses.total().isfinite()).nonzero().flatten().tolist()
+        words = self._vocabulary.words
+        examples = ", ".join(
+            f"({words[int(batch.x[row])]}, {words[int(batch.y[row])]}, "
+            f"{context_text(self._vocabulary, batch, row)!r})"
+            for row in broken[:3]
+        )
+        found = last_checkpoint(self._surroundings.folder)
+        raise DivergedError(
+            f"the loss is not a number at step {self.step} for {len(broken)} triples: {examples}; "
+            + (f"the last good checkpoint is of step {found.step}; " if found else "")
+            + "lower training.rate and --resume"
+        )
+
+    def _report(self, metrics: MetricsFile) -> None:
+        self.last_metrics = {
+            "step": self.step,
+            "epoch": self._place.epoch,
+            "triples": self.triples,
+            "rate": self._schedule.rate(self.step),
+            **self._averages.take(self._config.batch),
+        }
+        metrics.write(self.last_metrics)
+        self._surroundings.report(TrainingProgress(self.step, self.total_steps, self.last_metrics))
+
+    def _has_settled(self, metrics: MetricsFile) -> bool:
+        """Validate; True when the loss has not fallen for longer than the patience."""
+        loss = self.validate()
+        if loss is None:
+            return False
+        metrics.write({"step": self.step, "triples": self.triples, "validation_loss": loss})
+        self._surroundings.report(
+            TrainingProgress(self.step, self.total_steps, {"validation_loss": loss})
+        )
+        if loss < self._best_validation:
+            self._best_validation, self._validations_since_best = loss, 0
+        else:
+            self._validations_since_best += 1
+        return 0 < self._config.patience <= self._validations_since_best
+
+    @torch.no_grad()
+    def validate(self) -> float | None:
+        """The mean loss of held-out triples, against the same negatives every time."""
+        generator = torch.Generator(self._surroundings.device).manual_seed(self._config.seed + 2)
+        total, count = 0.0, 0
+        for triples in self._stream.held_out(self._config.batch):
+            outcome, _ = self._loss(self._negatives.complete(triples, generator))
+            total += float(outcome.losses.total().double().sum())
+            count += len(triples.x)
+            if count >= self._config.validation_triples:
+                break
+        return total / count if count else None
+
+    def write_checkpoint(self) -> Path:
+        """Everything that changes, to go on from."""
+        tensors = {f"network.{name}": value for name, value in self.network.state_dict().items()}
+        tensors |= {f"optimiser.{name}": value for name, value in self._optimiser.state.items()}
+        tensors["generator"] = self._generator.get_state()
+        state = {
+            "place": self._place,
+            "optimiser_steps": self._optimiser.steps,
+            "schedule": self._schedule.state,
+            "averages": self._averages.state,
+            "best_validation": self._best_validation,
+            "validations_since_best": self._validations_since_best,
+        }
+        return write_checkpoint(self._surroundings.folder, Checkpoint(self.step, tensors, state))
+
+    def _restore(self, checkpoint: Checkpoint) -> None:
+        def part(prefix: str) -> dict[str, Tensor]:
+            return {
+                name.removeprefix(prefix): tensor
+                for name, tensor in checkpoint.tensors.items()
+                if name.startswith(prefix)
+            }
+
+        self.network.load_state_dict(part("network."))
+        device = self._surroundings.device
+        self._optimiser.state = {name: t.to(device) for name, t in part("optimiser.").items()}
+        self._generator.set_state(checkpoint.tensors["generator"])
+        state: dict[str, Any] = checkpoint.state
+        self._optimiser.steps = state["optimiser_steps"]
+        self._schedule.state.update(state["schedule"])
+        self._averages.state = state["averages"]
+        self._best_validation = state["best_validation"]
+        self._validations_since_best = state["validations_since_best"]
+        self.step = checkpoint.step
+        self._place = Place(*state["place"])
+        _log.info("going on from step %d", self.step)
+
+
+class _Update(NamedTuple):
+    """A gradient and what it is for."""
+
+    name: str
+    parameter: Tensor
+    gradient: Tensor
+    rows: Tensor | None
+
+
+def _gradients(network: Network, outcome: Outcome) -> Iterator[_Update]:
+    for name, weight in network.named_parameters():
+        if weight.grad is not None:
+            yield _Update(name, weight, weight.grad, None)
+    for name, touched in outcome.touched.items():
+        if touched.vectors.grad is not None:
+            yield _Update(name, getattr(network, name), touched.vectors.grad, touched.rows)
+
+
+def clip(gradients: list[Tensor], limit: float) -> None:
+    """Scale gradients down, together, to a norm of at most `limit`; 0 leaves them alone."""
+    if limit:
+        norm = torch.stack([gradient.norm() for gradient in gradients]).norm()
+        scale = (limit / (norm + 1e-6)).clamp(max=1.0)
+        for gradient in gradients:
+            gradient.mul_(scale)
+
+
+def context_text(vocabulary: Vocabulary, batch: Batch, row: int) -> str:
+    """The context of a triple of a batch, as words."""
+    for group in batch.contexts:
+        if row < len(group):
+            return " ".join(vocabulary.words[word] for word in group[row].tolist())
+        row -= len(group)
+    raise IndexError(row)

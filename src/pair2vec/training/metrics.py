@@ -1,0 +1,75 @@
+"""Metrics: running averages of a run, and the file that keeps them."""
+
+import json
+import time
+from pathlib import Path
+from typing import TextIO
+
+import torch
+
+from pair2vec.atomic import write_whole
+from pair2vec.training.network import Outcome
+from pair2vec.training.objective import Losses
+
+
+class Averages:
+    """Means over the batches since the last report; `state` is all of it, for a checkpoint."""
+
+    def __init__(self) -> None:
+        self.state: dict[str, float] = {}
+        self.last_loss = 0.0
+        self._since = time.perf_counter()
+
+    def add(self, outcome: Outcome) -> float:
+        """Take in a batch; returns its mean loss."""
+        with torch.no_grad():
+            groups = torch.stack([group.double().mean() for group in outcome.losses])
+            above = (outcome.scores.observed > 0).double().mean()
+            *means, share = torch.cat([groups, above[None]]).tolist()
+        self.last_loss = sum(means)
+        values = dict(zip(Losses._fields, means, strict=True)) | {"positives_above_half": share}
+        for name, value in {**values, "loss": self.last_loss, "batches": 1.0}.items():
+            self.state[name] = self.state.get(name, 0.0) + value
+        return self.last_loss
+
+    def take(self, batch: int) -> dict[str, float]:
+        """The means and the speed, beginning anew; loss first."""
+        batches = self.state.pop("batches")
+        means = {name: total / batches for name, total in self.state.items()}
+        seconds = time.perf_counter() - self._since
+        self.state = {}
+        self._since = time.perf_counter()
+        return {
+            "loss": means.pop("loss"),
+            **means,
+            "triples_per_second": batches * batch / max(seconds, 1e-9),
+        }
+
+
+class MetricsFile:
+    """One JSON object a line; a resumed run goes on where its checkpoint was."""
+
+    def __init__(self, path: Path, step: int) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lines = path.read_text().splitlines(keepends=True) if path.exists() else []
+        write_whole(path, "".join(line for line in lines if _step(line) <= step).encode())
+        self._file: TextIO = path.open("a")
+
+    def __enter__(self) -> "MetricsFile":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def write(self, values: dict[str, float]) -> None:
+        """Add a line."""
+        self._file.write(json.dumps(values) + "\n")
+        self._file.flush()
+
+
+def _step(line: str) -> float:
+    """Of a line; one that a killed process left half-written is beyond every step."""
+    try:
+        return float(json.loads(line)["step"])
+    except ValueError:
+        return float("inf")

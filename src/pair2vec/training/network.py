@@ -1,0 +1,107 @@
+"""The network in training: two tables of word vectors, R and C, and one batch through them.
+
+Shapes: V vocabulary, B triples, K negative words a side, D dimension.
+
+The tables are large and a batch touches few of their rows, so they take no part in autograd: the
+rows of a batch are copied out, and their gradient, as small as the batch, goes back by row.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from pair2vec.encoders.context import ContextConfig, ContextEncoder
+from pair2vec.encoders.pair import PairConfig, make_pair_encoder
+from pair2vec.training.objective import Losses, Scores, losses, score_triples
+
+
+class Batch(NamedTuple):
+    """Triples and their negatives as ids, contexts grouped by length."""
+
+    x: Tensor
+    """(B,)"""
+    y: Tensor
+    """(B,)"""
+    contexts: tuple[Tensor, ...]
+    """One (n, L) a length L; together B rows, in the order of x and y."""
+    other_x: Tensor
+    """(B, K)"""
+    other_y: Tensor
+    """(B, K)"""
+    shuffles: Tensor
+    """(B, k_c): rows whose context is a negative one."""
+
+
+class TouchedRows(NamedTuple):
+    """The distinct rows of a table that a batch needs, as a leaf of the graph."""
+
+    rows: Tensor
+    """(N,), sorted."""
+    vectors: Tensor
+    """(N, D), with a gradient after the backward pass."""
+
+
+class Outcome(NamedTuple):
+    """What one batch gives."""
+
+    losses: Losses
+    scores: Scores
+    touched: dict[str, TouchedRows]
+    """By table."""
+
+
+class Network(nn.Module):
+    """E_a, E_c, R and C."""
+
+    def __init__(
+        self, vocabulary: int, pair: PairConfig, context: ContextConfig, generator: torch.Generator
+    ) -> None:
+        super().__init__()
+        # The modules draw their first weights from torch's global generator.
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(int(torch.randint(2**62, (), generator=generator)))
+            self.pair = make_pair_encoder(pair)
+            self.context = ContextEncoder(context)
+        self.register_buffer("pair_words", torch.zeros(vocabulary, pair.dimension))
+        self.register_buffer("context_words", torch.zeros(vocabulary, context.dimension))
+
+    pair_words: Tensor
+    context_words: Tensor
+
+    def forward(self, batch: Batch, typed: int) -> Outcome:
+        """The losses of a batch, ready for the backward pass."""
+        pair_rows, pairs = self._encode_pairs(batch)
+        context_rows, contexts = self._encode_contexts(batch.contexts)
+        scores = score_triples(pairs, contexts, batch.shuffles)
+        touched = {"pair_words": pair_rows, "context_words": context_rows}
+        return Outcome(losses(scores, typed), scores, touched)
+
+    def _encode_pairs(self, batch: Batch) -> tuple[TouchedRows, Tensor]:
+        """R of (x, y), the (x', y) and the (x, y'), side by side: (B, 1 + 2K, D)."""
+        x, y = batch.x[:, None], batch.y[:, None]
+        xs = torch.cat([x, batch.other_x, x.expand_as(batch.other_y)], dim=1)
+        ys = torch.cat([y, y.expand_as(batch.other_x), batch.other_y], dim=1)
+        touched, places = _touch(self.pair_words, torch.stack([xs, ys]))
+        parts = self.pair.word_parts(touched.vectors)
+        return touched, self.pair.compose(parts, places[0], places[1])
+
+    def _encode_contexts(self, contexts: tuple[Tensor, ...]) -> tuple[TouchedRows, Tensor]:
+        """C of all contexts, (B, D)."""
+        touched, places = _touch(
+            self.context_words, torch.cat([group.flatten() for group in contexts])
+        )
+        part = self.context.word_part(touched.vectors)
+        groups = torch.split(places, [group.numel() for group in contexts])
+        encoded = [
+            self.context(part, rows.view_as(group))
+            for rows, group in zip(groups, contexts, strict=True)
+            if len(group)
+        ]
+        return touched, torch.cat(encoded)
+
+
+def _touch(table: Tensor, ids: Tensor) -> tuple[TouchedRows, Tensor]:
+    """The rows of `table` named in `ids`, and for each id its place among them."""
+    rows, places = torch.unique(ids, return_inverse=True)
+    return TouchedRows(rows, table[rows].requires_grad_()), places

@@ -1,0 +1,193 @@
+"""From a corpus folder to a model folder: what ``pair2vec train`` does."""
+
+import datetime
+import hashlib
+import io
+import json
+import logging
+import shutil
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from pair2vec.atomic import write_whole
+from pair2vec.encoders.word_vectors import fill_missing, random_vectors, read_word_vectors
+from pair2vec.errors import UsageError
+from pair2vec.model.folder import CONFIG, TRAINING, SavedModel, load_model, save_model
+from pair2vec.model.precision import Precision
+from pair2vec.text.corpus import Corpus
+from pair2vec.training.devices import find_device
+from pair2vec.training.loop import Surroundings, Trainer, TrainingProgress
+from pair2vec.training.negatives import nearest_words
+from pair2vec.training.network import Network
+from pair2vec.training.recipes import Recipe
+from pair2vec.training.settings import recipe_from_json
+
+_log = logging.getLogger(__name__)
+_JOB = "job.json"
+
+
+class Interrupted(Exception):  # noqa: N818 - not an error
+    """Training was asked to stop and wrote a checkpoint."""
+
+
+def train(  # noqa: PLR0913 - the options of a command, side by side
+    corpus: Corpus,
+    out: Path,
+    recipe: Recipe,
+    *,
+    vectors: Path | None = None,
+    device: str = "auto",
+    precision: Precision = "float32",
+    resume: bool = False,
+    overwrite: bool = False,
+    report: Callable[[TrainingProgress], None] = lambda _: None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> SavedModel:
+    """Train a model, or go on with one, and publish it.
+
+    Args:
+        corpus: What to learn from.
+        out: The model folder; what is needed to go on is kept in its folder ``training``.
+        recipe: All settings.
+        vectors: Word vectors to start from; random ones otherwise.
+        device: "auto", "cpu", "cuda" or "cuda:N".
+        precision: Of the published model.
+        resume: Go on from the last checkpoint.
+        overwrite: Replace a model or a begun training.
+        report: Called with the metrics now and then.
+        should_stop: Asked after each step.
+    """
+    job = {
+        "recipe": asdict(recipe),
+        "corpus": corpus.manifest.fingerprint,
+        "vectors": _checksum(vectors) if vectors else None,
+    }
+    folder = _claim(out, job, resume=resume, overwrite=overwrite)
+    surroundings = Surroundings(folder, find_device(device), report, should_stop)
+    start = _start_vectors(corpus, recipe, vectors)
+    neighbours = _neighbours(corpus, recipe, start, surroundings.device) if vectors else None
+    if vectors is None and recipe.negatives.typed:
+        _log.warning(
+            "without --vectors there are no neighbours to draw typed negatives from: "
+            "all negative words are drawn by frequency"
+        )
+    trainer = Trainer(corpus, recipe, start, neighbours, surroundings)
+    if not trainer.run():
+        raise Interrupted
+    return _publish(trainer, corpus, out, precision, overwrite=overwrite or resume)
+
+
+def recipe_of(out: Path) -> Recipe | None:
+    """The recipe of a training begun in `out`, if there is one."""
+    path = out / TRAINING / _JOB
+    return recipe_from_json(json.loads(path.read_bytes())["recipe"]) if path.exists() else None
+
+
+def _claim(out: Path, job: dict[str, Any], *, resume: bool, overwrite: bool) -> Path:
+    """The folder for checkpoints, holding only what this job may go on from."""
+    folder = out / TRAINING
+    begun = (folder / _JOB).exists()
+    if resume and begun and json.loads((folder / _JOB).read_bytes()) != json.loads(json.dumps(job)):
+        raise UsageError(
+            f"{out}: was begun with another corpus, other word vectors or settings; "
+            "resume with the same ones, or --overwrite"
+        )
+    if not resume and (begun or (out / CONFIG).exists()):
+        if not overwrite:
+            found = "a begun training: --resume goes on with it" if begun else "a model"
+            raise UsageError(f"{out}: already holds {found}; --overwrite replaces it")
+        shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / _JOB, json.dumps(job, indent=2).encode())
+    return folder
+
+
+def _checksum(path: Path) -> str:
+    if not path.exists():
+        raise UsageError(f"{path}: no such file of word vectors")
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _start_vectors(corpus: Corpus, recipe: Recipe, vectors: Path | None) -> Tensor:
+    """A vector for every word: those given, and small random ones for the rest."""
+    generator = np.random.default_rng([recipe.training.seed, 0])
+    if vectors is None:
+        return torch.from_numpy(random_vectors(corpus.vocabulary, recipe.pair.dimension, generator))
+    found = read_word_vectors(vectors, corpus.vocabulary)
+    if found.vectors.shape[1] != recipe.pair.dimension:
+        width = found.vectors.shape[1]
+        raise UsageError(
+            f"{vectors}: has {width} dimensions where the recipe has {recipe.pair.dimension}; "
+            f"--set pair.dimension={width} --set context.dimension={width}"
+        )
+    _log.info(
+        "word vectors for %.1f%% of the words and %.1f%% of the tokens",
+        100 * found.coverage,
+        100 * found.token_coverage,
+    )
+    return torch.from_numpy(fill_missing(found, generator))
+
+
+def _neighbours(
+    corpus: Corpus, recipe: Recipe, vectors: Tensor, device: torch.device
+) -> Tensor | None:
+    """The table of nearest words, computed once for these vectors and kept beside the corpus."""
+    if not recipe.negatives.typed:
+        return None
+    count = min(recipe.negatives.neighbours, len(corpus.vocabulary) - 5)
+    checksum = hashlib.sha256(vectors.numpy().tobytes()).hexdigest()[:16]
+    path = corpus.folder / f"neighbours-{count}-{checksum}.npy"
+    if path.exists():
+        return torch.from_numpy(np.load(path))
+    table = nearest_words(vectors.to(device), count)
+    buffer = io.BytesIO()
+    np.save(buffer, table.numpy())
+    write_whole(path, buffer.getvalue())
+    return table
+
+
+def published_arrays(network: Network) -> dict[str, np.ndarray[Any, np.dtype[np.float32]]]:
+    """The network's weights by the names a model folder has them under."""
+    names = {"pair_words": "pair.words", "context_words": "context.words"}
+    return {
+        names.get(name, name): tensor.detach().float().cpu().numpy()
+        for name, tensor in network.state_dict().items()
+    }
+
+
+def _publish(
+    trainer: Trainer, corpus: Corpus, out: Path, precision: Precision, *, overwrite: bool
+) -> SavedModel:
+    manifest = corpus.manifest
+    validation = trainer.validate()
+    metrics = {"validation_loss": validation} if validation is not None else {}
+    metrics |= {
+        name: value for name, value in trainer.last_metrics.items() if name in _PUBLISHED_METRICS
+    }
+    config = {
+        "name": out.resolve().name,
+        "created": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "recipe": asdict(trainer.recipe),
+        "corpus": {
+            "fingerprint": manifest.fingerprint,
+            "documents": manifest.documents,
+            "sentences": manifest.sentences,
+            "tokens": manifest.tokens,
+            "sources": [Path(source["name"]).name for source in manifest.sources],
+        },
+        "triples": trainer.triples,
+        "metrics": metrics,
+    }
+    arrays = published_arrays(trainer.network)
+    save_model(out, arrays, corpus.vocabulary, config, precision=precision, overwrite=overwrite)
+    return load_model(out)
+
+
+_PUBLISHED_METRICS = ("loss", "positives_above_half")

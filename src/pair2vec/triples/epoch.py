@@ -1,0 +1,210 @@
+"""An epoch: every kept triple of a corpus once, in a shuffled order that can be resumed.
+
+The corpus is divided into blocks. An epoch visits them in a random order, a chunk of them at a
+time; the triples of a chunk are found with fresh subsampling and shuffled together. Everything is
+drawn from generators named by (seed, epoch, chunk), so a place in the order is three numbers, and
+going on from it needs only the chunk it lies in. No triple is ever written down.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pair2vec.errors import InputError
+from pair2vec.text.corpus import Corpus
+from pair2vec.triples.frequent_pairs import FrequentPairs, pair_of
+from pair2vec.triples.subsampling import KeepAll, KeepRule, PairThreshold, WordThreshold
+from pair2vec.triples.windows import DISTANCES, Triples, find_triples, gather_contexts
+
+_RULES: dict[str, type[PairThreshold | WordThreshold]] = {
+    "pair": PairThreshold,
+    "word": WordThreshold,
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TriplesConfig:
+    """Which triples there are."""
+
+    subsampling: str = "pair"
+    """"pair" (the paper's rule), "word" (the released code's), or "none"."""
+    threshold: float = 5e-7
+    min_pair_count: int = 0
+    """Pairs seen fewer times are left out; 0 counts nothing."""
+    held_out: float = 0.01
+    """Share of the corpus kept from training, for the validation loss."""
+    seed: int = 0
+    block_tokens: int = 1 << 16
+    chunk_blocks: int = 64
+
+    def keep_rule(self) -> KeepRule:
+        """The rule of subsampling that the settings name."""
+        if self.subsampling == "none":
+            return KeepAll()
+        return _RULES[self.subsampling](self.threshold)
+
+
+class Place(NamedTuple):
+    """Where in the order of all epochs the next triple is."""
+
+    epoch: int = 0
+    chunk: int = 0
+    offset: int = 0
+
+
+START = Place()
+
+
+class TripleBatch(NamedTuple):
+    """Triples grouped by distance, as ids; `contexts` has one array a distance."""
+
+    x: NDArray[np.int64]
+    y: NDArray[np.int64]
+    contexts: tuple[NDArray[np.int64], ...]
+
+
+class TripleStream:
+    """All triples of a corpus, epoch after epoch."""
+
+    def __init__(self, corpus: Corpus, config: TriplesConfig) -> None:
+        self._config = config
+        self._shards = [shard.tokens for shard in corpus.shards]
+        # A triple's position counts on from shard to shard.
+        self._shard_starts = np.cumsum([0, *map(len, self._shards)])
+        self._weights = config.keep_rule().weights(corpus.vocabulary.counts)
+        self._frequent: FrequentPairs | None = None
+        if config.min_pair_count > 1:
+            vocabulary = len(corpus.vocabulary)
+            self._frequent = FrequentPairs(self._shards, vocabulary, config.min_pair_count)
+        self._training_blocks, self._held_out_blocks = self._divide()
+
+    def _divide(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Rows (shard, start, stop) of the blocks for training, and of those held out."""
+        total = sum(map(len, self._shards))
+        # A small corpus still gets a hundred blocks to shuffle and to hold out from.
+        size = max(1, min(self._config.block_tokens, total // 100))
+        blocks = np.array(
+            [
+                (number, start, min(start + size, len(tokens)))
+                for number, tokens in enumerate(self._shards)
+                for start in range(0, len(tokens), size)
+            ]
+        )
+        order = np.random.default_rng([self._config.seed, 1]).permutation(len(blocks))
+        held_out = round(len(blocks) * self._config.held_out)
+        return blocks[np.sort(order[held_out:])], blocks[np.sort(order[:held_out])]
+
+    def batches(
+        self, size: int, place: Place = START, rank: int = 0, ranks: int = 1
+    ) -> Iterator[tuple[TripleBatch, Place]]:
+        """Batches from `place` on without end, each with the place behind it.
+
+        Of every batch of `size`, rank r of n takes the r-th n-th; a batch may span two chunks, and
+        what is left of an epoch when no whole batch fits is left out.
+        """
+        low, high = size * rank // ranks, size * (rank + 1) // ranks
+        while True:
+            found = False
+            for triples, after in self._slices(size, place):
+                found = True
+                yield self._batch(_rows(triples, low, high)), after
+            if not found and place == Place(place.epoch):
+                raise InputError(
+                    f"an epoch of this corpus has fewer triples than one batch of {size}; "
+                    "lower training.batch or prepare more text"
+                )
+            place = Place(place.epoch + 1)
+
+    def _slices(self, size: int, place: Place) -> Iterator[tuple[Triples, Place]]:
+        """`size` triples at a time, to the end of the epoch of `place`."""
+        left = Triples(np.empty(0, np.int64), np.empty(0, np.uint8))
+        skipped = place.offset
+        for chunk in range(place.chunk, self._chunks()):
+            carried = len(left.position)
+            fresh = self._chunk(place.epoch, chunk)
+            left = _join(left, _rows(fresh, skipped, len(fresh.position)))
+            whole = len(left.position) // size * size
+            for start in range(0, whole, size):
+                after = Place(place.epoch, chunk, skipped + start + size - carried)
+                yield _rows(left, start, start + size), after
+            left = _rows(left, whole, len(left.position))
+            skipped = 0
+
+    def expected_triples(self) -> int:
+        """About how many triples an epoch has, from a sample of its blocks."""
+        sample = self._training_blocks[:: max(1, len(self._training_blocks) // 32)]
+        found = self._shuffled(sample, np.random.default_rng([self._config.seed, 5]))
+        sizes = self._training_blocks[:, 2] - self._training_blocks[:, 1]
+        share = (sample[:, 2] - sample[:, 1]).sum() / sizes.sum()
+        return int(len(found.position) / share)
+
+    def _chunks(self) -> int:
+        return -(-len(self._training_blocks) // self._config.chunk_blocks)
+
+    def _chunk(self, epoch: int, chunk: int) -> Triples:
+        """The shuffled triples of a chunk."""
+        order = np.random.default_rng([self._config.seed, 2, epoch]).permutation(
+            len(self._training_blocks)
+        )
+        size = self._config.chunk_blocks
+        generator = np.random.default_rng([self._config.seed, 3, epoch, chunk])
+        blocks = self._training_blocks[order[chunk * size : (chunk + 1) * size]]
+        return self._shuffled(blocks, generator)
+
+    def held_out(self, size: int) -> Iterator[TripleBatch]:
+        """The held-out triples in batches of at most `size`, the same ones every time."""
+        if not len(self._held_out_blocks):
+            return
+        generator = np.random.default_rng([self._config.seed, 4])
+        triples = self._shuffled(self._held_out_blocks, generator)
+        for start in range(0, len(triples.position), size):
+            yield self._batch(_rows(triples, start, start + size))
+
+    def _shuffled(self, blocks: NDArray[np.int64], generator: np.random.Generator) -> Triples:
+        found = [
+            self._find(shard, start, stop, generator) for shard, start, stop in blocks.tolist()
+        ]
+        triples = Triples(
+            np.concatenate([part.position for part in found]),
+            np.concatenate([part.distance for part in found]),
+        )
+        order = generator.permutation(len(triples.position))
+        return Triples(triples.position[order], triples.distance[order])
+
+    def _find(self, shard: int, start: int, stop: int, generator: np.random.Generator) -> Triples:
+        tokens = self._shards[shard]
+        triples = find_triples(tokens, start, stop, self._weights, generator)
+        if self._frequent is not None:
+            kept = self._frequent.contains(*pair_of(tokens, triples))
+            triples = Triples(triples.position[kept], triples.distance[kept])
+        return triples._replace(position=triples.position + self._shard_starts[shard])
+
+    def _batch(self, triples: Triples) -> TripleBatch:
+        """The words of triples, grouped by distance."""
+        parts = [self._of_distance(triples, distance) for distance in DISTANCES]
+        x, y, contexts = zip(*parts, strict=True)
+        return TripleBatch(np.concatenate(x), np.concatenate(y), contexts)
+
+    def _of_distance(self, triples: Triples, distance: int) -> tuple[NDArray[np.int64], ...]:
+        positions = triples.position[triples.distance == distance]
+        shards = np.searchsorted(self._shard_starts, positions, side="right") - 1
+        columns = []
+        for number, tokens in enumerate(self._shards):
+            local = positions[shards == number] - self._shard_starts[number]
+            x, y = pair_of(tokens, Triples(local, np.full(len(local), distance, np.uint8)))
+            columns.append((x, y, gather_contexts(tokens, local, distance)))
+        return tuple(map(np.concatenate, zip(*columns, strict=True)))
+
+
+def _rows(triples: Triples, start: int, stop: int) -> Triples:
+    return Triples(triples.position[start:stop], triples.distance[start:stop])
+
+
+def _join(first: Triples, second: Triples) -> Triples:
+    return Triples(
+        np.concatenate([first.position, second.position]),
+        np.concatenate([first.distance, second.distance]),
+    )

@@ -1,0 +1,92 @@
+"""Patterns and words as a user may type them."""
+
+import pytest
+
+from pair2vec.errors import UsageError
+from pair2vec.text.vocabulary import BOUNDARY, Vocabulary, WordCount, X, Y
+from pair2vec.theory.patterns import Pattern, context_text, parse_pattern
+from pair2vec.theory.spelling import WordPair, find_pair
+
+WORDS = "neither nor in , . 's hot cold cola called well-known x y and".split()
+VOCABULARY = Vocabulary([WordCount(word, 1) for word in WORDS])
+
+
+def ids(text: str) -> tuple[int, ...]:
+    return tuple(VOCABULARY.ids[word] for word in text.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "left", "between", "right"),
+    [
+        ("neither X nor Y", "neither", "nor", ""),
+        ("X nor Y", "", "nor", ""),
+        ("X Y", "", "", ""),
+        ("  in   X ,\nY . ", "in", ",", "."),
+        ("In X, Y.", "in", ",", "."),
+        ("X's Y", "", "'s", ""),
+        ("x X y Y x", "x", "y", "x"),
+        ("X Well-Known and in , Y", "", "well-known and in ,", ""),
+    ],
+)
+def test_a_pattern_fixes_what_is_typed_and_leaves_the_rest_open(
+    text: str, left: str, between: str, right: str
+) -> None:
+    outer = [ids(word)[0] if word else None for word in (left, right)]
+    assert parse_pattern(text, VOCABULARY) == Pattern(outer[0], ids(between), outer[1])
+
+
+def test_an_edge_may_be_typed() -> None:
+    assert parse_pattern("<s> X and Y", VOCABULARY) == Pattern(BOUNDARY, ids("and"), None)
+    assert parse_pattern("<s>X Y<s>", VOCABULARY) == Pattern(BOUNDARY, (), BOUNDARY)
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("", "no X that stands alone"),
+        ("nor Y", "no X that stands alone"),
+        ("x nor Y", "no X that stands alone"),
+        ("X-Y", "no X that stands alone"),
+        ("neither X nor", "no Y that stands alone"),
+        ("X Y nor Y", "2 of Y"),
+        ("X X Y", "2 of X"),
+        ("neither Y nor X", "Y comes before X"),
+        ("in neither X nor Y", "2 words left of X .in neither.; .* at most 1"),
+        ("<s> in X nor Y", "2 words left of X"),
+        ("X nor Y , and", "2 words right of Y"),
+        ("X and and and and and Y", "5 words between X and Y .* at most 4"),
+        ("X <s> Y", "<s> between X and Y"),
+        ("X calld Y", "'calld' is not in the corpus vocabulary; did you mean called"),
+        ("<pad> X Y", "3 words left of X"),
+    ],
+)
+def test_a_wrong_pattern_is_told_what_is_wrong(text: str, problem: str) -> None:
+    with pytest.raises(UsageError, match=problem):
+        parse_pattern(text, VOCABULARY)
+
+
+def test_a_context_reads_as_it_is_typed() -> None:
+    context = (*ids("neither"), X, *ids("nor"), Y, BOUNDARY)
+    assert context_text(context, VOCABULARY) == "neither X nor Y <s>"
+    assert parse_pattern("neither X nor Y <s>", VOCABULARY) == Pattern(
+        context[0], context[2:3], context[4]
+    )
+
+
+def test_a_pair_is_found_in_any_case() -> None:
+    assert find_pair(" Hot", "COLD", VOCABULARY) == WordPair(*ids("hot cold"))
+
+
+@pytest.mark.parametrize(
+    ("word", "problem"),
+    [
+        ("colt", "'colt' is not in the corpus vocabulary; did you mean cold, cola?"),
+        ("zzzz", "'zzzz' is not in the corpus vocabulary$"),
+        ("hot cold", "'hot cold' is 2 tokens"),
+        ("<s>", "is 3 tokens"),
+        (" ", "is nothing to the tokeniser"),
+    ],
+)
+def test_a_wrong_word_is_told_what_is_wrong(word: str, problem: str) -> None:
+    with pytest.raises(UsageError, match=problem):
+        find_pair("hot", word, VOCABULARY)

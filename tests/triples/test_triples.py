@@ -1,0 +1,194 @@
+"""The fast search for triples against a slow, plain enumerator."""
+
+from collections import Counter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pair2vec.errors import InputError
+from pair2vec.text.corpus import Corpus, open_corpus
+from pair2vec.text.prepare import PrepareConfig, prepare
+from pair2vec.text.vocabulary import BOUNDARY, X, Y
+from pair2vec.triples.epoch import START, Place, TripleBatch, TriplesConfig, TripleStream
+from pair2vec.triples.frequent_pairs import FrequentPairs
+from pair2vec.triples.subsampling import KeepAll, KeepRule, PairThreshold, WordThreshold
+from pair2vec.triples.windows import find_triples
+
+Triple = tuple[int, int, tuple[int, ...]]
+EVERYTHING = TriplesConfig(subsampling="none", held_out=0.0)
+TEXTS = st.lists(
+    st.lists(st.sampled_from("abcdefg"), min_size=1, max_size=12).map(" ".join), min_size=1
+).map("\n".join)
+
+
+def make_corpus(folder: Path, text: str, shard_ids: int = 2**31) -> Corpus:
+    (folder / "text.txt").write_text(text)
+    config = PrepareConfig(vocabulary=50, shard_ids=shard_ids)
+    return prepare([str(folder / "text.txt")], folder / "corpus", config)
+
+
+def slow_triples(corpus: Corpus) -> Counter[Triple]:
+    """Every pair at distance 1 to 5 within a sentence, with its context."""
+    found: Counter[Triple] = Counter()
+    for shard in corpus.shards:
+        for number in range(len(shard.sentences) - 1):
+            words = [BOUNDARY, *shard.sentence(number).tolist(), BOUNDARY]
+            for first in range(1, len(words) - 1):
+                for second in range(first + 1, min(first + 6, len(words) - 1)):
+                    context = [*words[first - 1 : second + 2]]
+                    context[1], context[-2] = X, Y
+                    found[words[first], words[second], tuple(context)] += 1
+    return found
+
+
+def triples_of(batch: TripleBatch) -> Counter[Triple]:
+    contexts = [tuple(row) for group in batch.contexts for row in group.tolist()]
+    return Counter(zip(batch.x.tolist(), batch.y.tolist(), contexts, strict=True))
+
+
+def epoch_of(
+    stream: TripleStream, size: int, place: Place = START, **ranks: int
+) -> list[TripleBatch]:
+    found: list[TripleBatch] = []
+    for batch, after in stream.batches(size, place, **ranks):
+        if after.epoch != place.epoch:
+            return found
+        found.append(batch)
+    raise AssertionError
+
+
+def total(batches: list[TripleBatch]) -> Counter[Triple]:
+    found: Counter[Triple] = Counter()
+    for batch in batches:
+        found.update(triples_of(batch))
+    return found
+
+
+@settings(deadline=None, max_examples=50)
+@given(TEXTS, st.integers(4, 40))
+def test_without_subsampling_an_epoch_is_every_triple_once(text: str, shard_ids: int) -> None:
+    with TemporaryDirectory() as folder:
+        corpus = make_corpus(Path(folder), text, shard_ids)
+        expected = slow_triples(corpus)
+        if expected:
+            stream = TripleStream(corpus, EVERYTHING)
+            assert total(epoch_of(stream, 1)) == expected
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    draw = np.random.default_rng(0)
+    lines = [
+        " ".join(f"w{n}" for n in draw.zipf(1.3, draw.integers(1, 30)) if n < 40)
+        for _ in range(800)
+    ]
+    return make_corpus(tmp_path_factory.mktemp("corpus"), "\n".join(lines))
+
+
+def test_any_batch_size_gives_the_same_order(corpus: Corpus) -> None:
+    stream = TripleStream(corpus, TriplesConfig(chunk_blocks=7))
+    singles = epoch_of(stream, 100)
+    pairs = epoch_of(stream, 200)
+    for number, batch in enumerate(pairs):
+        assert triples_of(batch) == total(singles[2 * number : 2 * number + 2])
+
+
+def test_an_epoch_can_be_resumed_at_any_batch(corpus: Corpus) -> None:
+    stream = TripleStream(corpus, TriplesConfig(chunk_blocks=7))
+    batches = []
+    for batch, after in stream.batches(300):
+        if after.epoch == 2:
+            break
+        batches.append((batch, after))
+    for cut in range(0, len(batches), 9):
+        resumed = TripleStream(corpus, TriplesConfig(chunk_blocks=7)).batches(300, batches[cut][1])
+        for (expected, place), (found, again) in zip(batches[cut + 1 :], resumed, strict=False):
+            assert place == again
+            assert all(map(np.array_equal, expected.contexts, found.contexts))
+            assert np.array_equal(expected.x, found.x)
+
+
+def test_ranks_share_every_batch_without_overlap(corpus: Corpus) -> None:
+    stream = TripleStream(corpus, TriplesConfig())
+    alone = epoch_of(stream, 100)
+    shared = [epoch_of(stream, 100, rank=rank, ranks=3) for rank in range(3)]
+    for number, batch in enumerate(alone):
+        assert triples_of(batch) == total([part[number] for part in shared])
+
+
+def test_epochs_and_seeds_differ_in_order_and_subsampling(corpus: Corpus) -> None:
+    first = epoch_of(TripleStream(corpus, TriplesConfig(threshold=1e-4)), 100)
+    second = epoch_of(TripleStream(corpus, TriplesConfig(threshold=1e-4)), 100, Place(1))
+    other = epoch_of(TripleStream(corpus, TriplesConfig(threshold=1e-4, seed=1)), 100)
+    assert len({tuple(batches[0].x.tolist()) for batches in (first, second, other)}) == 3
+
+
+def test_held_out_triples_are_never_trained_on_and_always_the_same(corpus: Corpus) -> None:
+    config = TriplesConfig(subsampling="none", held_out=0.1)
+    stream = TripleStream(corpus, config)
+    held_out = total(list(stream.held_out(100)))
+    assert total(list(TripleStream(corpus, config).held_out(77))) == held_out
+    trained = total(epoch_of(stream, 20))
+    left_out = slow_triples(corpus) - (trained + held_out)
+    assert left_out.total() == slow_triples(corpus).total() - (trained + held_out).total() < 20
+    assert 0.05 < held_out.total() / trained.total() < 0.2
+
+
+@pytest.mark.parametrize("rule", [PairThreshold(1e-3), WordThreshold(1e-2), KeepAll()])
+def test_pairs_are_kept_as_often_as_the_rule_says(corpus: Corpus, rule: KeepRule) -> None:
+    counts = corpus.vocabulary.counts
+    share = counts / counts.sum()
+
+    def chance(x: int, y: int) -> float:
+        if isinstance(rule, PairThreshold):
+            return min(1.0, (rule.threshold / float(share[x] * share[y])) ** 0.5)
+        if isinstance(rule, WordThreshold):
+            single = [min(1, (rule.threshold / share[word]) ** 0.5) for word in (x, y)]
+            return float(single[0] * single[1])
+        return 1.0
+
+    pairs: Counter[tuple[int, int]] = Counter()
+    for (x, y, _), count in slow_triples(corpus).items():
+        pairs[x, y] += count
+    generator = np.random.default_rng(0)
+    kept: Counter[tuple[int, int]] = Counter()
+    tokens = corpus.tokens
+    repeats = 20
+    for _ in range(repeats):
+        found = find_triples(tokens, 0, len(tokens), rule.weights(counts), generator)
+        y = tokens[found.position + found.distance].tolist()
+        kept.update(zip(tokens[found.position].tolist(), y, strict=True))
+    for pair, count in pairs.most_common(30):
+        expected = chance(*pair)
+        error = 5 * (expected * (1 - expected) / (count * repeats)) ** 0.5
+        assert kept[pair] / (count * repeats) == pytest.approx(expected, abs=error + 1e-6)
+
+
+def test_a_minimum_pair_count_leaves_out_rarer_pairs(corpus: Corpus) -> None:
+    everything = slow_triples(corpus)
+    pairs: Counter[tuple[int, int]] = Counter()
+    for (x, y, _), count in everything.items():
+        pairs[x, y] += count
+    stream = TripleStream(corpus, TriplesConfig(subsampling="none", held_out=0, min_pair_count=20))
+    expected = {triple: n for triple, n in everything.items() if pairs[triple[:2]] >= 20}
+    found = total(epoch_of(stream, 20))
+    assert found <= Counter(expected)
+    assert Counter(expected).total() - found.total() < 20
+    frequent = FrequentPairs([corpus.tokens], len(corpus.vocabulary), 20)
+    assert len(frequent) == sum(1 for count in pairs.values() if count >= 20)
+
+
+def test_a_corpus_smaller_than_a_batch_is_an_error(corpus: Corpus) -> None:
+    with pytest.raises(InputError, match="fewer triples than one batch"):
+        next(TripleStream(corpus, TriplesConfig()).batches(10**8))
+
+
+def test_a_corpus_opened_again_gives_the_same_triples(corpus: Corpus) -> None:
+    again = open_corpus(corpus.folder)
+    first = epoch_of(TripleStream(corpus, TriplesConfig()), 500)
+    second = epoch_of(TripleStream(again, TriplesConfig()), 500)
+    assert total(first) == total(second)
