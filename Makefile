@@ -12,7 +12,7 @@ $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit("pair2vec needs Python 3.11 or newer") if sys.version_info < (3, 11) else 0'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev,train]'
 	touch $(READY)
 
 demo: $(READY)
@@ -21,6 +21,9 @@ demo: $(READY)
 	@echo
 	@echo '$$ pair2vec info demo/corpus --sentences 12'
 	@$(BIN)/pair2vec info demo/corpus --sentences 12
+	@echo
+	@echo '$$ pair2vec demo --out demo/world'
+	@$(BIN)/pair2vec demo --out demo/world
 
 test: $(READY)
 	$(BIN)/python -m pytest

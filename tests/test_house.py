@@ -19,8 +19,19 @@ MAY_IMPORT: dict[str, set[str]] = {
     "model": {"text"},
     "training": {"encoders", "triples", "model", "text"},
     "miniworld": set(),
-    "display": {"text", "theory", "training"},
-    "cli": {"text", "triples", "theory", "encoders", "training", "model", "miniworld", "display"},
+    "evaluation": {"miniworld", "training", "triples", "model", "text"},
+    "display": {"text", "theory", "training", "evaluation"},
+    "cli": {
+        "text",
+        "triples",
+        "theory",
+        "encoders",
+        "training",
+        "model",
+        "miniworld",
+        "evaluation",
+        "display",
+    },
 }
 FOUNDATIONS = {"", "errors", "atomic"}
 WITHOUT_TORCH = {

@@ -194,6 +194,51 @@ def train(  # noqa: PLR0913, PLR0917 - the options of a command
 
 
 @app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="A folder for text, corpus and model.")] = Path("demo"),
+    sentences: Annotated[int, typer.Option(min=1000, help="Of the invented text.")] = 60_000,
+) -> None:
+    """Learn an invented world from its text, and print what was learnt beside the truth.
+
+    Takes about two minutes on two cores.
+    """
+    from pair2vec.display.exam_table import examples_table, marks_table
+    from pair2vec.evaluation.mini_exam import answer_analogies, answer_slots, marks
+    from pair2vec.miniworld import MiniWorld, analogy_questions, slot_questions
+    from pair2vec.model import load_model
+    from pair2vec.text.corpus import open_corpus
+    from pair2vec.training.scoring import Scorer, network_of
+
+    world = MiniWorld.create()
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "world.txt").write_text(world.text(sentences), encoding="utf-8")
+    folder, start, model = out / "corpus", out / "words.vec", out / "model"
+    _run_and_say(prepare, inputs=[str(out / "world.txt")], out=folder, overwrite=True)
+    _run_and_say(vectors, corpus=folder, out=start, dimension=64, overwrite=True)
+    _run_and_say(
+        train, corpus=folder, out=model, recipe="tiny", vectors=start, device="cpu", overwrite=True
+    )
+    corpus, console = open_corpus(folder), Console(highlight=False)
+    scorer = Scorer(network_of(load_model(model)))
+    answers = answer_slots(slot_questions(world), scorer, corpus)
+    console.print(examples_table(answers))
+    console.print(marks_table("Slot filling", marks(answers)))
+    analogies = answer_analogies(analogy_questions(world), scorer, corpus)
+    console.print(marks_table("Analogies: a is to b as x is to …", marks(analogies)))
+
+
+def _run_and_say(command: Callable[..., None], **arguments: object) -> None:
+    """Run one of the commands above, and show how a user would."""
+    words = [command.__name__]
+    for name, value in arguments.items():
+        values = value if isinstance(value, list) else [value]
+        is_argument = name in {"inputs", "corpus"}
+        words += [f"{v}" if is_argument else f"--{name} {v}".removesuffix(" True") for v in values]
+    typer.echo(f"\n$ pair2vec {' '.join(words)}")
+    command(**arguments)
+
+
+@app.command()
 def pmi(
     corpus: Annotated[Path, typer.Argument(help="A corpus folder.", show_default=False)],
     x: Annotated[str, typer.Argument(show_default=False)],

@@ -207,15 +207,13 @@ def test_an_analogy_shows_a_stated_pair_whose_second_word_is_no_answer() -> None
     assert {q.x for q in ANALOGIES if q.held_out} == {fact.x for fact in HELD_OUT}
 
 
-def test_counting_what_occurs_together_misleads() -> None:
+def test_counting_what_occurs_together_answers_no_held_out_question() -> None:
     shared = sentences_with_both()
 
     def counted_right(question: SlotQuestion) -> bool:
         best = max(question.candidates, key=lambda y: shared[frozenset((question.x, y))])
         return best in question.answers
 
-    seen = [counted_right(question) for question in SLOTS if not question.held_out]
-    assert sum(seen) / len(seen) < 0.95
     assert not any(counted_right(question) for question in SLOTS if question.held_out)
 
 

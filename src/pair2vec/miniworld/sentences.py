@@ -7,7 +7,7 @@ from random import Random
 from pair2vec.miniworld.names import Lexicon
 from pair2vec.miniworld.relations import CLUES, DECOYS, DISTRACTORS, LEADS, RELATIONS, Fact
 
-SHARES = ((RELATIONS, 0.33), (CLUES, 0.38), (DECOYS, 0.22))
+SHARES = ((RELATIONS, 0.40), (CLUES, 0.38), (DECOYS, 0.15))
 """How much of the text is of each sort; the rest are distractors."""
 
 LED_SHARE = 0.2

@@ -36,13 +36,17 @@ class WorldConfig:
     people: int = 60
     companions: int = 3
     """With how many siblings or neighbours a word is mentioned first; with as many, second."""
+    decoys: int = 5
+    """With how many words of the right type, but wrong, a word is mentioned in another context."""
     held_out: float = 0.25
     """The share of towns and of members whose region or kind is never stated."""
 
     def __post_init__(self) -> None:
         limits: dict[str, tuple[float, float]] = {
             **dict.fromkeys(("regions", "wholes", "makers"), (2, inf)),
-            **dict.fromkeys(("parts", "products", "dishes", "people", "companions"), (1, inf)),
+            **dict.fromkeys(
+                ("parts", "products", "dishes", "people", "companions", "decoys"), (1, inf)
+            ),
             **dict.fromkeys(("towns", "members"), (self.companions + 1, inf)),
             "kinds": (2, len(KINDS)),
             "opposites": (2, len(OPPOSITES)),
@@ -153,11 +157,11 @@ def _facts(groups: _Inventory, size: WorldConfig, draw: Random) -> Iterator[Fact
     yield from _companions("sibling_of", groups.members, size.companions)
     yield from _companions("neighbour_of", groups.towns, size.companions)
 
-    yield from _decoys("mistaken_for", groups.members, draw)
-    yield from _decoys("exports_to", groups.towns, draw)
-    yield from _decoys("kept_beside", groups.parts, draw)
-    yield from _decoys("copied_by", groups.products, draw)
-    yield from _decoys("goes_with", groups.opposites, draw)
+    yield from _decoys("mistaken_for", groups.members, size.decoys, draw)
+    yield from _decoys("exports_to", groups.towns, size.decoys, draw)
+    yield from _decoys("kept_beside", groups.parts, size.decoys, draw)
+    yield from _decoys("copied_by", groups.products, size.decoys, draw)
+    yield from _decoys("goes_with", groups.opposites, size.decoys, draw)
 
 
 def _sample(groups: Groups, share: float, draw: Random) -> set[str]:
@@ -185,11 +189,11 @@ def _companions(relation: str, groups: Groups, count: int) -> Iterator[Fact]:
             yield from (Fact(relation, x, y) for y in ring[place + 1 : place + 1 + count])
 
 
-def _decoys(relation: str, groups: Groups, draw: Random) -> Iterator[Fact]:
-    """Each word with one that it does not belong to, the same for all words of a group."""
-    order = draw.sample(list(groups), len(groups))
-    for place, y in enumerate(order):
-        # An adjective's own group holds its opposite, which may come next in the order.
-        later = order[place + 1 :] + order[:place]
-        decoy = next(other for other in later if other not in groups[y])
-        yield from (Fact(relation, x, decoy) for x in groups[y])
+def _decoys(relation: str, groups: Groups, count: int, draw: Random) -> Iterator[Fact]:
+    """Each word with a few that it does not belong to."""
+    for y, group in groups.items():
+        for x in group:
+            # An adjective is a group of its own, too.
+            wrong = [other for other in groups if other not in {x, y}]
+            chosen = draw.sample(wrong, min(count, len(wrong)))
+            yield from (Fact(relation, x, other) for other in chosen)

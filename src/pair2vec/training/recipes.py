@@ -140,15 +140,16 @@ def tiny() -> Recipe:
     return replace(
         fast(),
         name="tiny",
-        triples=TriplesConfig(threshold=1e-4),
+        # In a small vocabulary every pair is frequent; this keeps the pairs of content words.
+        triples=TriplesConfig(threshold=1e-7),
         pair=PairConfig(dimension=64, layers=3),
         context=ContextConfig(dimension=64, hidden=32),
-        negatives=NegativesConfig(typed=0),
+        negatives=NegativesConfig(neighbours=30),
         training=TrainingConfig(
             batch=512,
-            epochs=2,
+            epochs=4,
             optimiser="adam",
-            rate=3e-3,
+            rate=1e-2,
             schedule="linear",
             warmup_steps=100,
             loss="mean",

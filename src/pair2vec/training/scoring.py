@@ -5,7 +5,23 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from pair2vec.model.folder import SavedModel
 from pair2vec.training.network import Network
+from pair2vec.training.settings import recipe_from_json
+
+
+def network_of(model: SavedModel) -> Network:
+    """The network that was published as `model`."""
+    recipe = recipe_from_json(model.config["recipe"])
+    network = Network(len(model.vocabulary), recipe.pair, recipe.context, torch.Generator())
+    names = {"pair_words": "pair.words", "context_words": "context.words"}
+    network.load_state_dict(
+        {
+            name: torch.from_numpy(model.array(names.get(name, name)).copy())
+            for name in network.state_dict()
+        }
+    )
+    return network
 
 
 class Scorer:
