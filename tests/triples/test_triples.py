@@ -1,5 +1,6 @@
 """The fast search for triples against a slow, plain enumerator."""
 
+import math
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -145,7 +146,7 @@ def test_pairs_are_kept_as_often_as_the_rule_says(corpus: Corpus, rule: KeepRule
 
     def chance(x: int, y: int) -> float:
         if isinstance(rule, PairThreshold):
-            return min(1.0, (rule.threshold / float(share[x] * share[y])) ** 0.5)
+            return min(1.0, math.sqrt(rule.threshold / (share[x] * share[y])))
         if isinstance(rule, WordThreshold):
             single = [min(1, (rule.threshold / share[word]) ** 0.5) for word in (x, y)]
             return float(single[0] * single[1])

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from pair2vec.encoders.pair import take_rows
+from pair2vec.errors import UsageError
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -22,6 +23,11 @@ class ContextConfig:
     dimension: int = 300
     hidden: int = 100
     """Of the LSTM, in each direction."""
+
+    def __post_init__(self) -> None:
+        for name in ("dimension", "hidden"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"context.{name} is {getattr(self, name)}; it must be 1 or more")
 
 
 class ContextEncoder(nn.Module):

@@ -202,9 +202,9 @@ def _fnv1a(hashed: NDArray[np.uint32], characters: NDArray[np.int16]) -> NDArray
 def keep_probability(counts: NDArray[np.int64]) -> NDArray[np.float32]:
     """How likely an occurrence of each id is kept: √(t / p); that of a special token always."""
     shares = np.maximum(counts, 1) / max(1, counts.sum())
-    keep = np.minimum(1, np.sqrt(_SAMPLING_THRESHOLD / shares)).astype(np.float32)
+    keep: NDArray[np.float64] = np.minimum(1, np.sqrt(_SAMPLING_THRESHOLD / shares))
     keep[:_FIRST_WORD] = 1
-    return keep
+    return keep.astype(np.float32)
 
 
 def _ids_on(corpus: Corpus, device: torch.device) -> Tensor:
@@ -226,7 +226,7 @@ def subsampled(ids: Tensor, keep: Tensor, generator: torch.Generator) -> Tensor:
     def kept(piece: Tensor) -> Tensor:
         return piece[torch.rand(piece.shape, generator=generator, device=ids.device) < keep[piece]]
 
-    return torch.cat([kept(piece) for piece in ids.split(_IDS_AT_ONCE)])
+    return torch.cat([kept(piece) for piece in torch.split(ids, _IDS_AT_ONCE)])
 
 
 class Pairs(NamedTuple):
@@ -350,13 +350,12 @@ def skipgram_loss(
     random word counts for every pair of its group, but for those whose context it is, and so much
     that a pair is compared with `negative` of them in all.
     """
-    contexts, others = outputs.split([pairs.contexts.numel(), negatives.numel()])
-    observed = torch.einsum("cd,cwd->cw", vectors, contexts.unflatten(0, pairs.contexts.shape))
-    grouped = vectors.unflatten(0, (len(negatives), -1))
-    random = (grouped @ others.unflatten(0, negatives.shape).mT).flatten(0, 1)
+    contexts = outputs[: pairs.contexts.numel()].view(*pairs.contexts.shape, -1)
+    others = outputs[pairs.contexts.numel() :].view(*negatives.shape, -1)
+    observed = (contexts @ vectors[:, :, None]).squeeze(2)
+    random = (vectors.view(len(negatives), -1, vectors.shape[1]) @ others.mT).flatten(0, 1)
     drawn = negatives.repeat_interleave(len(pairs.centres) // len(negatives), 0)
     is_other = pairs.valid[:, :, None] & (pairs.contexts[:, :, None] != drawn[:, None, :])
     weights = is_other.sum(1) * (negative / negatives.shape[1])
-    return -(functional.logsigmoid(observed) * pairs.valid).sum() - (
-        functional.logsigmoid(-random) * weights
-    ).sum()
+    told_apart = functional.logsigmoid(-random) * weights
+    return -(functional.logsigmoid(observed) * pairs.valid).sum() - told_apart.sum()

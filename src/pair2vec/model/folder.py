@@ -163,19 +163,33 @@ def _to_json(config: Mapping[str, Any]) -> bytes:
     return f"{text}\n".encode()
 
 
-def _refuse_or_clear(folder: Path, *, overwrite: bool) -> None:
-    """Make `folder` one that holds no complete model and nothing else we would write over."""
+def check_free(folder: Path) -> None:
+    """Refuse a place that holds something else than a model, or a part of one.
+
+    Raises:
+        UsageError: it is a file, or a folder of other things.
+    """
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder}: is a file, not a folder; give another one")
+    if folder.exists() and not _is_ours(folder):
+        known = {folder / TRAINING, *_leftovers(folder)}
+        others = sorted(path.name for path in folder.iterdir() if path not in known)
+        if others:
+            raise UsageError(
+                f"{folder}: is not a model and not empty ({others[0]}); give another folder"
+            )
+
+
+def _leftovers(folder: Path) -> list[Path]:
+    return [path for name in FILES for path in folder.glob(f"{name}.*{PARTIAL}")]
+
+
+def _refuse_or_clear(folder: Path, *, overwrite: bool) -> None:
+    """Make `folder` one that holds no complete model and nothing else we would write over."""
+    check_free(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    leftovers = [path for name in FILES for path in folder.glob(f"{name}.*{PARTIAL}")]
-    known = {folder / TRAINING, *leftovers}
-    others = sorted(path.name for path in folder.iterdir() if path not in known)
-    if others and not _is_ours(folder):
-        raise UsageError(
-            f"{folder}: is not a model and not empty ({others[0]}); give another folder"
-        )
-    if CONFIG in others and not overwrite:
+    leftovers = _leftovers(folder)
+    if (folder / CONFIG).exists() and not overwrite:
         raise UsageError(f"{folder}: already holds a model; give another folder, or overwrite it")
     # The config first: without it nothing else is taken for a model.
     (folder / CONFIG).unlink(missing_ok=True)

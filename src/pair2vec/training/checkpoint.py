@@ -13,7 +13,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from pair2vec.atomic import write_whole
+from pair2vec.atomic import PARTIAL, write_whole
 
 _KEPT = 2
 
@@ -42,7 +42,7 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> Path:
     }
     state = {"state": json.dumps(checkpoint.state), "step": str(checkpoint.step)}
     write_whole(path, save(tensors, metadata=state))
-    for old in sorted(folder.glob("step-*.safetensors"))[:-_KEPT]:
+    for old in [*sorted(folder.glob("step-*.safetensors"))[:-_KEPT], *folder.glob(f"*{PARTIAL}")]:
         old.unlink()
     return path
 

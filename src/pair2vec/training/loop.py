@@ -93,9 +93,10 @@ class Trainer:
         self.last_metrics: dict[str, float] = {}
 
     def _count_steps(self) -> int:
+        if not self._config.epochs:
+            return 0
         by_epochs = self._config.epochs * self._stream.expected_triples() // self._config.batch
-        limits = [limit for limit in (self._config.steps, by_epochs) if limit]
-        return min(limits) if self._config.epochs else 0
+        return min(self._config.steps or by_epochs, by_epochs) or 1
 
     @property
     def triples(self) -> int:
@@ -127,7 +128,7 @@ class Trainer:
 
     def _batches(self) -> Iterator[tuple[Batch, Place]]:
         """Batches from the present place to the last step or epoch."""
-        if self.step >= self.total_steps:
+        if self.step >= self.total_steps or self._out_of_patience():
             return
         for triples, place in self._stream.batches(self._config.batch, self._place):
             if place.epoch >= self._config.epochs or self.step >= self.total_steps:
@@ -170,7 +171,7 @@ class Trainer:
         raise DivergedError(
             f"the loss is not a number at step {self.step} for {len(broken)} triples: {examples}; "
             + (f"the last good checkpoint is of step {found.step}; " if found else "")
-            + "lower training.rate and --resume"
+            + "train anew with a lower training.rate and --overwrite"
         )
 
     def _report(self, metrics: MetricsFile) -> None:
@@ -197,6 +198,9 @@ class Trainer:
             self._best_validation, self._validations_since_best = loss, 0
         else:
             self._validations_since_best += 1
+        return self._out_of_patience()
+
+    def _out_of_patience(self) -> bool:
         return 0 < self._config.patience <= self._validations_since_best
 
     @torch.no_grad()
@@ -222,6 +226,7 @@ class Trainer:
             "optimiser_steps": self._optimiser.steps,
             "schedule": self._schedule.state,
             "averages": self._averages.state,
+            "last_metrics": self.last_metrics,
             "best_validation": self._best_validation,
             "validations_since_best": self._validations_since_best,
         }
@@ -243,6 +248,7 @@ class Trainer:
         self._optimiser.steps = state["optimiser_steps"]
         self._schedule.state.update(state["schedule"])
         self._averages.state = state["averages"]
+        self.last_metrics = state["last_metrics"]
         self._best_validation = state["best_validation"]
         self._validations_since_best = state["validations_since_best"]
         self.step = checkpoint.step

@@ -70,6 +70,6 @@ class MetricsFile:
 def _step(line: str) -> float:
     """Of a line; one that a killed process left half-written is beyond every step."""
     try:
-        return float(json.loads(line)["step"])
+        return float(json.loads(line)["step"]) if line.endswith("\n") else float("inf")
     except ValueError:
         return float("inf")

@@ -30,6 +30,8 @@ class NegativesConfig:
             raise UsageError(
                 f"typed is {self.typed}; it must be between 0 and words ({self.words})"
             )
+        if self.typed and self.neighbours < 1:
+            raise UsageError(f"neighbours is {self.neighbours}; it must be 1 or more")
         if self.contexts < 0:
             raise UsageError(f"contexts is {self.contexts}; it must be 0 or more")
 

@@ -147,7 +147,7 @@ def tiny() -> Recipe:
         negatives=NegativesConfig(neighbours=30),
         training=TrainingConfig(
             batch=512,
-            epochs=4,
+            epochs=3,
             optimiser="adam",
             rate=1e-2,
             schedule="linear",

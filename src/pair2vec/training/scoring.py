@@ -41,7 +41,9 @@ class Scorer:
     @torch.no_grad()
     def context(self, context: Sequence[int]) -> Tensor:
         """C(c) of one context, (D,)."""
-        encoded: Tensor = self._network.context(self._context_part, torch.tensor([context]))
+        encoded: Tensor = self._network.context(
+            self._context_part, torch.tensor([context], device=self._context_part.device)
+        )
         return encoded[0]
 
     def fill(self, context: Sequence[int], x: int, candidates: Tensor) -> Tensor:

@@ -20,15 +20,15 @@ def find_recipe(name: str) -> Recipe:
 
 def resolve(name: str | None, config: Path | None, assignments: Iterable[str]) -> Recipe:
     """The recipe of a call: the named one, changed by a file, changed by ``key=value``s."""
-    from_file = _read_toml(config) if config else {}
-    recipe = find_recipe(name or str(from_file.pop("recipe", "fast")))
-    recipe = with_settings(recipe, from_file)
+    settings = _read_toml(config) if config else {}
+    named_in_file = str(settings.pop("recipe", "fast"))
+    # All at once, because some settings only fit together.
     for assignment in assignments:
         key, equals, value = assignment.partition("=")
         if not equals:
             raise UsageError(f"--set {assignment}: expected KEY=VALUE, as in training.batch=4096")
-        recipe = with_settings(recipe, _nested(key.strip().split("."), _parse(value.strip())))
-    return recipe
+        _assign(settings, key.strip().split("."), _parse(value.strip()))
+    return with_settings(find_recipe(name or named_in_file), settings)
 
 
 def with_settings(recipe: Recipe, settings: Mapping[str, Any]) -> Recipe:
@@ -51,8 +51,13 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise UsageError(f"{path}: not TOML: {error}") from error
 
 
-def _nested(keys: list[str], value: object) -> dict[str, Any]:
-    return {keys[0]: _nested(keys[1:], value) if len(keys) > 1 else value}
+def _assign(settings: dict[str, Any], keys: list[str], value: object) -> None:
+    for key in keys[:-1]:
+        inner = settings.setdefault(key, {})
+        if not isinstance(inner, dict):
+            raise UsageError(f"--set {'.'.join(keys)}: {key} is set to {inner!r} already")
+        settings = inner
+    settings[keys[-1]] = value
 
 
 def _parse(value: str) -> object:

@@ -18,7 +18,7 @@ from torch import Tensor
 from pair2vec.atomic import write_whole
 from pair2vec.encoders.word_vectors import fill_missing, random_vectors, read_word_vectors
 from pair2vec.errors import UsageError
-from pair2vec.model.folder import CONFIG, TRAINING, SavedModel, load_model, save_model
+from pair2vec.model.folder import CONFIG, TRAINING, SavedModel, check_free, load_model, save_model
 from pair2vec.model.precision import Precision
 from pair2vec.text.corpus import Corpus
 from pair2vec.training.devices import find_device
@@ -68,10 +68,14 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
         "corpus": corpus.manifest.fingerprint,
         "vectors": _checksum(vectors) if vectors else None,
     }
-    folder = _claim(out, job, resume=resume, overwrite=overwrite)
-    surroundings = Surroundings(folder, find_device(device), report, should_stop)
+    # Everything that can be wrong with the call, before anything is written.
+    if vectors is None and not recipe.training.epochs:
+        raise UsageError(f"recipe {recipe.name} trains nothing: give the --vectors to publish")
+    found_device = find_device(device)
     start = _start_vectors(corpus, recipe, vectors)
-    neighbours = _neighbours(corpus, recipe, start, surroundings.device) if vectors else None
+    folder = _claim(out, job, resume=resume, overwrite=overwrite)
+    surroundings = Surroundings(folder, found_device, report, should_stop)
+    neighbours = _neighbours(corpus, recipe, start, found_device) if vectors else None
     if vectors is None and recipe.negatives.typed:
         _log.warning(
             "without --vectors there are no neighbours to draw typed negatives from: "
@@ -91,8 +95,13 @@ def recipe_of(out: Path) -> Recipe | None:
 
 def _claim(out: Path, job: dict[str, Any], *, resume: bool, overwrite: bool) -> Path:
     """The folder for checkpoints, holding only what this job may go on from."""
+    check_free(out)
     folder = out / TRAINING
     begun = (folder / _JOB).exists()
+    if resume and not begun and (out / CONFIG).exists() and not overwrite:
+        raise UsageError(
+            f"{out}: holds a model, but no training to resume; --overwrite replaces it"
+        )
     if resume and begun and json.loads((folder / _JOB).read_bytes()) != json.loads(json.dumps(job)):
         raise UsageError(
             f"{out}: was begun with another corpus, other word vectors or settings; "
@@ -139,7 +148,7 @@ def _neighbours(
     corpus: Corpus, recipe: Recipe, vectors: Tensor, device: torch.device
 ) -> Tensor | None:
     """The table of nearest words, computed once for these vectors and kept beside the corpus."""
-    if not recipe.negatives.typed:
+    if not recipe.negatives.typed or not recipe.training.epochs:
         return None
     count = min(recipe.negatives.neighbours, len(corpus.vocabulary) - 5)
     checksum = hashlib.sha256(vectors.numpy().tobytes()).hexdigest()[:16]

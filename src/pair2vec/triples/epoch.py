@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pair2vec.errors import InputError
+from pair2vec.errors import InputError, UsageError
 from pair2vec.text.corpus import Corpus
 from pair2vec.triples.frequent_pairs import FrequentPairs, pair_of
 from pair2vec.triples.subsampling import KeepAll, KeepRule, PairThreshold, WordThreshold
@@ -39,6 +39,15 @@ class TriplesConfig:
     seed: int = 0
     block_tokens: int = 1 << 16
     chunk_blocks: int = 64
+
+    def __post_init__(self) -> None:
+        if self.subsampling not in (*_RULES, "none"):
+            known = ", ".join([*_RULES, "none"])
+            raise UsageError(f"triples.subsampling is {self.subsampling!r}; there are {known}")
+        if not 0 <= self.held_out < 1:
+            raise UsageError(f"triples.held_out is {self.held_out}; it must be from 0 to below 1")
+        if self.threshold <= 0:
+            raise UsageError(f"triples.threshold is {self.threshold}; it must be above 0")
 
     def keep_rule(self) -> KeepRule:
         """The rule of subsampling that the settings name."""

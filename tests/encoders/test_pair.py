@@ -1,0 +1,145 @@
+"""Pair encoders against the formulas they stand for."""
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from pair2vec.encoders.pair import (
+    DifferencePair,
+    MlpPair,
+    MultiplyPair,
+    PairConfig,
+    PairEncoder,
+    make_pair_encoder,
+)
+from pair2vec.errors import UsageError
+
+WORDS, SIZE, PAIRS = 9, 6, 14
+
+
+def random(*shape: int, seed: int = 0) -> Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+def pairs() -> tuple[Tensor, Tensor]:
+    """Rows of x and y, some of them the same word."""
+    generator = torch.Generator().manual_seed(1)
+    x, y = torch.randint(WORDS, (2, PAIRS), generator=generator)
+    return x, y
+
+
+def make(composition: str, layers: int = 4) -> PairEncoder:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(layers)
+        config = PairConfig(composition=composition, layers=layers, dimension=SIZE)
+        return make_pair_encoder(config)
+
+
+def encode(encoder: PairEncoder, words: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    return encoder.compose(encoder.word_parts(words), x, y)
+
+
+def plain_mlp(encoder: PairEncoder, words: Tensor, x: Tensor, y: Tensor) -> Tensor:
+    """MLP([x; y; x∘y]) on words of length one, with ReLU between its layers."""
+    assert isinstance(encoder, MlpPair)
+    layers = [nn.Linear(3 * SIZE, SIZE), *(nn.Linear(SIZE, SIZE) for _ in encoder.others)]
+    for ours, plain in zip([encoder.first, *encoder.others], layers, strict=True):
+        plain.weight, plain.bias = ours.weight, ours.bias
+    first = words[x] / words[x].norm(dim=1, keepdim=True)
+    second = words[y] / words[y].norm(dim=1, keepdim=True)
+    hidden = torch.cat([first, second, first * second], dim=1)
+    for number, layer in enumerate(layers):
+        hidden = layer(hidden if number == 0 else hidden.relu())
+    return hidden
+
+
+@pytest.mark.parametrize("layers", [1, 2, 4])
+def test_the_mlp_in_two_steps_is_the_plain_one_with_its_gradients(layers: int) -> None:
+    encoder = make("mlp", layers)
+    words = random(WORDS, SIZE).requires_grad_()
+    found, expected = (way(encoder, words, *pairs()) for way in (encode, plain_mlp))
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-5)
+
+    leaves = [words, *encoder.parameters()]
+    assert len(leaves) == 1 + 2 * layers
+    weights = random(PAIRS, SIZE, seed=2)
+    gradients, plain_gradients = (
+        torch.autograd.grad((result * weights).sum(), leaves) for result in (found, expected)
+    )
+    for gradient, plain in zip(gradients, plain_gradients, strict=True):
+        torch.testing.assert_close(gradient, plain, rtol=0, atol=1e-5)
+
+
+def test_multiply_is_the_product_of_normalised_words() -> None:
+    words, (x, y) = random(WORDS, SIZE), pairs()
+    unit = words / words.norm(dim=1, keepdim=True)
+    found = encode(make("multiply"), words, x, y)
+    torch.testing.assert_close(found, unit[x] * unit[y], rtol=0, atol=1e-6)
+
+
+def test_difference_is_the_normalised_difference_of_the_words_as_they_are() -> None:
+    words, (x, y) = random(WORDS, SIZE), pairs()
+    different = x != y
+    x, y = x[different], y[different]
+    apart = words[x] - words[y]
+    found = encode(make("difference"), words, x, y)
+    torch.testing.assert_close(found, apart / apart.norm(dim=1, keepdim=True), rtol=0, atol=1e-6)
+    assert found.norm(dim=1).tolist() == pytest.approx([1.0] * len(x), abs=1e-6)
+
+
+@pytest.mark.parametrize("composition", ["mlp", "multiply", "difference"])
+def test_a_word_at_zero_or_beside_itself_gives_numbers(composition: str) -> None:
+    words = random(WORDS, SIZE)
+    words[3] = 0
+    leaf = words.requires_grad_()
+    found = encode(make(composition), leaf, torch.tensor([3, 3, 5]), torch.tensor([4, 3, 5]))
+    (gradient,) = torch.autograd.grad(found.sum(), leaf)
+    assert bool(found.isfinite().all())
+    assert bool(gradient.isfinite().all())
+
+
+@pytest.mark.parametrize("composition", ["mlp", "multiply", "difference"])
+def test_a_pair_does_not_depend_on_other_pairs_words_or_their_order(composition: str) -> None:
+    encoder, words, (x, y) = make(composition), random(WORDS, SIZE), pairs()
+    together = encode(encoder, words, x, y)
+    order = torch.randperm(PAIRS, generator=torch.Generator().manual_seed(3))
+    shuffled = encode(encoder, words, x[order], y[order])
+    torch.testing.assert_close(shuffled, together[order], rtol=0, atol=1e-6)
+    zero, one = torch.tensor([0]), torch.tensor([1])
+    for row in range(PAIRS):
+        alone = encode(encoder, torch.stack([words[x[row]], words[y[row]]]), zero, one)
+        torch.testing.assert_close(alone[0], together[row], rtol=0, atol=1e-6)
+
+
+def test_pairs_may_come_in_any_shape() -> None:
+    encoder, words, (x, y) = make("mlp"), random(WORDS, SIZE), pairs()
+    flat = encode(encoder, words, x, y)
+    folded = encode(encoder, words, x.view(2, -1), y.view(2, -1))
+    torch.testing.assert_close(folded, flat.view(2, -1, SIZE), rtol=0, atol=1e-6)
+
+
+@torch.no_grad()
+def test_x_and_y_have_different_roles_but_for_multiply() -> None:
+    words, x, y = random(WORDS, SIZE), torch.tensor([0, 2]), torch.tensor([1, 3])
+
+    def change(composition: str) -> float:
+        encoder = make(composition)
+        return float((encode(encoder, words, x, y) - encode(encoder, words, y, x)).abs().max())
+
+    assert change("mlp") > 1e-2
+    assert change("difference") > 1e-2
+    assert change("multiply") == 0
+
+
+def test_only_the_mlp_has_weights() -> None:
+    assert isinstance(make("multiply"), MultiplyPair)
+    assert isinstance(make("difference"), DifferencePair)
+    for composition in ("multiply", "difference"):
+        assert not list(make(composition).parameters())
+
+
+def test_a_wrong_composition_or_number_of_layers_is_named() -> None:
+    with pytest.raises(UsageError, match="'sum'; it must be one of mlp, multiply, difference"):
+        PairConfig(composition="sum")
+    with pytest.raises(UsageError, match="layers is 0; it must be 1 or more"):
+        PairConfig(layers=0)

@@ -1,0 +1,104 @@
+"""A model trained on the mini-world knows what the text states, and what it only implies."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from pair2vec.encoders.fasttext import train_fasttext
+from pair2vec.encoders.word_vectors import write_vec
+from pair2vec.evaluation.mini_exam import Mark, answer_analogies, answer_slots, context_ids, marks
+from pair2vec.miniworld import MiniWorld, analogy_questions, slot_questions
+from pair2vec.text.corpus import Corpus
+from pair2vec.text.prepare import prepare
+from pair2vec.text.vocabulary import BOUNDARY, X, Y
+from pair2vec.theory import count_all, mvpmi
+from pair2vec.training.network import Network
+from pair2vec.training.scoring import Scorer, network_of
+from pair2vec.training.settings import find_recipe, with_settings
+from pair2vec.training.train import train
+
+WORLD = MiniWorld.create()
+
+
+class Trained(NamedTuple):
+    corpus: Corpus
+    network: Network
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
+    folder = tmp_path_factory.mktemp("world")
+    (folder / "world.txt").write_text(WORLD.text(20_000))
+    corpus = prepare([str(folder / "world.txt")], folder / "corpus")
+    vectors = train_fasttext(corpus, dimension=64, epochs=3, workers=1, seed=0)
+    write_vec(folder / "words.vec", corpus.vocabulary.words[4:], vectors[4:])
+    recipe = with_settings(find_recipe("tiny"), {"training": {"batch": 256}})
+    model = train(corpus, folder / "model", recipe, vectors=folder / "words.vec", device="cpu")
+    return Trained(corpus, network_of(model))
+
+
+def overall(found: list[Mark], *, held_out: bool) -> Mark:
+    (mark,) = [mark for mark in found if mark.relation == "all" and mark.held_out == held_out]
+    return mark
+
+
+def test_stated_relations_are_known(trained: Trained) -> None:
+    answers = answer_slots(slot_questions(WORLD), Scorer(trained.network), trained.corpus)
+    seen = overall(marks(answers), held_out=False)
+    assert seen.right >= 0.9
+    assert seen.right_of_all >= 0.6
+
+
+def test_implied_relations_are_known_where_counting_knows_nothing(trained: Trained) -> None:
+    answers = answer_slots(slot_questions(WORLD), Scorer(trained.network), trained.corpus)
+    held_out = overall(marks(answers), held_out=True)
+    assert held_out.chance < 0.1
+    assert held_out.counted == 0
+    assert held_out.right > 0.5
+
+
+def test_knowledge_of_implied_relations_lies_in_the_words(trained: Trained) -> None:
+    # The same network with every word's vector given to another word knows nothing.
+    corpus, network = trained
+    words = network.pair_words.clone()
+    shuffle = torch.randperm(len(words), generator=torch.Generator().manual_seed(0))
+    network.pair_words.copy_(words[shuffle])
+    try:
+        answers = answer_slots(slot_questions(WORLD), Scorer(network), corpus)
+    finally:
+        network.pair_words.copy_(words)
+    assert overall(marks(answers), held_out=True).right < 0.25
+
+
+def test_analogies_hold_on_stated_and_on_implied_pairs(trained: Trained) -> None:
+    questions = analogy_questions(WORLD)
+    found = marks(answer_analogies(questions, Scorer(trained.network), trained.corpus))
+    assert overall(found, held_out=False).right > 0.8
+    assert overall(found, held_out=True).right > 0.5
+
+
+def test_scores_rank_frequent_triples_as_mvpmi_does(trained: Trained) -> None:
+    corpus, network = trained
+    table = count_all(corpus)
+    frequent = np.flatnonzero(np.asarray(table.counts.xyc) >= 10)
+    chosen = np.random.default_rng(0).choice(frequent, 2_000, replace=False)
+    scorer = Scorer(network)
+    x, y = (torch.from_numpy(ids[chosen].astype(np.int64)) for ids in (table.x, table.y))
+    contexts = torch.stack([scorer.context(list(table.context(int(n)))) for n in table.c[chosen]])
+    scores = (scorer.pairs(x, y) * contexts).sum(dim=1).numpy()
+    exact = np.asarray(mvpmi(table.counts))[chosen]
+    assert spearman(scores, exact) > 0.5
+
+
+def spearman(first: NDArray[np.floating], second: NDArray[np.floating]) -> float:
+    ranks = np.stack([values.argsort().argsort() for values in (first, second)])
+    return float(np.asarray(np.corrcoef(ranks))[0, 1])
+
+
+def test_a_pattern_at_the_edge_of_a_sentence_meets_its_boundary(trained: Trained) -> None:
+    vocabulary = trained.corpus.vocabulary
+    lies, inside = vocabulary.ids["lies"], vocabulary.ids["in"]
+    assert context_ids("X lies in Y", vocabulary) == [BOUNDARY, X, lies, inside, Y, BOUNDARY]

@@ -1,0 +1,79 @@
+"""Checkpoints: at every moment there is a whole one."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from pair2vec.training.checkpoint import (
+    Checkpoint,
+    checkpoint_path,
+    last_checkpoint,
+    write_checkpoint,
+)
+
+
+def make(step: int) -> Checkpoint:
+    tensors = {
+        "network.weight": torch.full((2, 3), float(step)).T,
+        "optimiser.mean": torch.arange(4, dtype=torch.float64),
+        "generator": torch.Generator().manual_seed(step).get_state(),
+    }
+    return Checkpoint(step, tensors, {"place": [0, 1, 2], "best": float("inf"), "none": None})
+
+
+def assert_same(found: Checkpoint | None, expected: Checkpoint) -> None:
+    assert found is not None
+    assert (found.step, found.state) == (expected.step, expected.state)
+    assert set(found.tensors) == set(expected.tensors)
+    for name, tensor in expected.tensors.items():
+        assert found.tensors[name].dtype == tensor.dtype
+        assert torch.equal(found.tensors[name], tensor)
+
+
+def test_a_checkpoint_survives_its_file(tmp_path: Path) -> None:
+    path = write_checkpoint(tmp_path / "new", make(7))
+    assert path == checkpoint_path(tmp_path / "new", 7)
+    assert_same(last_checkpoint(tmp_path / "new"), make(7))
+
+
+def test_a_parameter_is_saved_as_its_values(tmp_path: Path) -> None:
+    weight = torch.nn.Parameter(torch.ones(2))
+    write_checkpoint(tmp_path, Checkpoint(1, {"weight": weight}, {}))
+    found = last_checkpoint(tmp_path)
+    assert found is not None
+    assert not found.tensors["weight"].requires_grad
+
+
+def test_without_a_checkpoint_there_is_none(tmp_path: Path) -> None:
+    assert last_checkpoint(tmp_path) is None
+    assert last_checkpoint(tmp_path / "missing") is None
+
+
+def test_only_the_last_two_are_kept(tmp_path: Path) -> None:
+    for step in (5, 10, 100, 20_000):
+        write_checkpoint(tmp_path, make(step))
+    kept = [checkpoint_path(tmp_path, 100), checkpoint_path(tmp_path, 20_000)]
+    assert sorted(tmp_path.iterdir()) == kept
+    assert_same(last_checkpoint(tmp_path), make(20_000))
+
+
+def test_a_step_may_be_written_again(tmp_path: Path) -> None:
+    for step in (5, 10, 10):
+        write_checkpoint(tmp_path, make(step))
+    assert len(list(tmp_path.iterdir())) == 2
+    assert_same(last_checkpoint(tmp_path), make(10))
+
+
+@pytest.mark.parametrize("left", [0, 1, 4, 8, 100, -1])
+def test_a_truncated_newest_file_falls_back_to_the_one_before(tmp_path: Path, left: int) -> None:
+    write_checkpoint(tmp_path, make(5))
+    newest = write_checkpoint(tmp_path, make(10))
+    newest.write_bytes(newest.read_bytes()[:left])
+    assert_same(last_checkpoint(tmp_path), make(5))
+
+
+def test_what_a_killed_process_was_writing_is_not_taken_for_a_checkpoint(tmp_path: Path) -> None:
+    path = write_checkpoint(tmp_path, make(5))
+    (tmp_path / f"{checkpoint_path(tmp_path, 10).name}.123.partial").write_bytes(path.read_bytes())
+    assert_same(last_checkpoint(tmp_path), make(5))

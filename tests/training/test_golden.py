@@ -1,0 +1,91 @@
+"""The loss of fifty steps, kept on file: a change that should not alter training must not move it.
+
+In double precision, so that the order in which a machine adds up does not show. Text and settings
+are the test's own: only training itself can move the losses. After a change that is meant to, write
+the file anew and say in the commit why::
+
+    python tests/training/test_golden.py
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import pytest
+import torch
+
+from pair2vec.encoders.context import ContextConfig
+from pair2vec.encoders.pair import PairConfig
+from pair2vec.encoders.word_vectors import random_vectors
+from pair2vec.text.prepare import prepare
+from pair2vec.training.loop import Surroundings, Trainer, TrainingProgress
+from pair2vec.training.negatives import NegativesConfig, nearest_words
+from pair2vec.training.recipes import Recipe, TrainingConfig
+from pair2vec.triples.epoch import TriplesConfig
+
+GOLDEN = Path(__file__).parent / "golden_losses.json"
+STEPS = 50
+RECIPE = Recipe(
+    name="golden",
+    triples=TriplesConfig(threshold=1e-7, chunk_blocks=7),
+    pair=PairConfig(dimension=16, layers=3),
+    context=ContextConfig(dimension=16, hidden=8),
+    negatives=NegativesConfig(typed=1, neighbours=10),
+    training=TrainingConfig(
+        batch=128,
+        steps=STEPS,
+        optimiser="adam",
+        rate=0.01,
+        schedule="linear",
+        warmup_steps=5,
+        loss="mean",
+        clip=1.0,
+        report_steps=1,
+    ),
+)
+
+
+def make_text() -> str:
+    """Sentences in which a word has one that often follows it; the same with every Python."""
+    draw = Random(0)
+    lines = []
+    for _ in range(3000):
+        words = [int(100 * draw.random() ** 2) for _ in range(5)]
+        lines.append(" ".join(f"a{word} b{word} c{int(4 * draw.random())}" for word in words))
+    return "\n".join(lines)
+
+
+def losses(folder: Path) -> list[float]:
+    """Of each step of a short run."""
+    (folder / "text.txt").write_text(make_text())
+    corpus = prepare([str(folder / "text.txt")], folder / "corpus")
+    reports: list[TrainingProgress] = []
+    surroundings = Surroundings(folder, torch.device("cpu"), reports.append, lambda: False)
+    vectors = torch.from_numpy(random_vectors(corpus.vocabulary, 16, np.random.default_rng(0)))
+    trainer = Trainer(corpus, RECIPE, vectors, nearest_words(vectors, 10), surroundings)
+    trainer.network.double()
+    assert trainer.run()
+    return [progress.metrics["loss"] for progress in reports]
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+def test_the_losses_of_fifty_steps_are_those_on_file(tmp_path: Path) -> None:
+    expected = json.loads(GOLDEN.read_text())
+    assert len(expected) == STEPS
+    assert losses(tmp_path) == pytest.approx(expected, rel=1e-9, abs=0)
+
+
+if __name__ == "__main__":
+    with TemporaryDirectory() as scratch:
+        torch.set_num_threads(1)
+        GOLDEN.write_text(json.dumps(losses(Path(scratch)), indent=1) + "\n")

@@ -1,0 +1,103 @@
+"""Running averages, and a file of them that a resumed run goes on with."""
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from pair2vec.training.metrics import Averages, MetricsFile
+from pair2vec.training.network import Outcome
+from pair2vec.training.objective import Losses, Scores, losses
+
+
+def outcome(seed: int) -> Outcome:
+    generator = torch.Generator().manual_seed(seed)
+
+    def random(*shape: int) -> Tensor:
+        return torch.randn(*shape, generator=generator)
+
+    scores = Scores(random(8), random(8, 2), random(8, 3), random(8, 3))
+    return Outcome(losses(scores, 1), scores, {})
+
+
+def steps_in(path: Path) -> list[int]:
+    return [json.loads(line)["step"] for line in path.read_text().splitlines()]
+
+
+def write_steps(path: Path, steps: list[int], resumed_at: int = 0) -> None:
+    with MetricsFile(path, resumed_at) as metrics:
+        for step in steps:
+            metrics.write({"step": step, "loss": 1 / step})
+
+
+def test_averages_are_means_over_batches() -> None:
+    averages, outcomes = Averages(), [outcome(seed) for seed in range(3)]
+    for each in outcomes:
+        expected = float(each.losses.total().double().mean())
+        assert averages.add(each) == pytest.approx(expected) == averages.last_loss
+    found = averages.take(8)
+    assert next(iter(found)) == "loss"
+    totals = [float(each.losses.total().mean()) for each in outcomes]
+    assert found["loss"] == pytest.approx(sum(totals) / 3)
+    for name in Losses._fields:
+        means = [float(getattr(each.losses, name).mean()) for each in outcomes]
+        assert found[name] == pytest.approx(sum(means) / 3)
+    assert found["loss"] == pytest.approx(sum(found[name] for name in Losses._fields))
+    above = [float((each.scores.observed > 0).float().mean()) for each in outcomes]
+    assert found["positives_above_half"] == pytest.approx(sum(above) / 3)
+    assert found["triples_per_second"] > 0
+
+
+def test_averages_begin_anew_when_taken() -> None:
+    averages = Averages()
+    averages.add(outcome(0))
+    averages.take(8)
+    loss = averages.add(outcome(1))
+    assert averages.take(8)["loss"] == loss
+
+
+def test_the_state_is_all_that_averages_remember() -> None:
+    whole, resumed = Averages(), Averages()
+    for seed in range(4):
+        whole.add(outcome(seed))
+        fresh = Averages()
+        fresh.state = json.loads(json.dumps(resumed.state))
+        resumed = fresh
+        resumed.add(outcome(seed))
+    expected, found = whole.take(8), resumed.take(8)
+    expected.pop("triples_per_second")
+    found.pop("triples_per_second")
+    assert found == expected
+
+
+def test_each_line_is_there_as_soon_as_written(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "metrics.jsonl"
+    with MetricsFile(path, 0) as metrics:
+        metrics.write({"step": 1, "loss": 0.5})
+        assert json.loads(path.read_text()) == {"step": 1, "loss": 0.5}
+
+
+def test_a_resumed_run_drops_what_lies_beyond_its_checkpoint(tmp_path: Path) -> None:
+    path = tmp_path / "metrics.jsonl"
+    write_steps(path, [5, 10, 15, 20])
+    write_steps(path, [15, 20, 25], resumed_at=10)
+    assert steps_in(path) == [5, 10, 15, 20, 25]
+
+
+def test_a_new_run_drops_everything(tmp_path: Path) -> None:
+    path = tmp_path / "metrics.jsonl"
+    write_steps(path, [5, 10])
+    write_steps(path, [3])
+    assert steps_in(path) == [3]
+
+
+@pytest.mark.parametrize("cut", [1, 2, 10])
+def test_a_half_written_last_line_is_dropped(tmp_path: Path, cut: int) -> None:
+    path = tmp_path / "metrics.jsonl"
+    write_steps(path, [5, 10])
+    line = json.dumps({"step": 12, "loss": 0.5})
+    path.write_text(path.read_text() + line[:-cut])
+    write_steps(path, [15], resumed_at=12)
+    assert steps_in(path) == [5, 10, 15]

@@ -1,0 +1,161 @@
+"""Negatives: what is drawn, how often, and what never is."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from torch import Tensor
+
+from pair2vec.errors import UsageError
+from pair2vec.text.vocabulary import SPECIAL_TOKENS
+from pair2vec.training.batches import NegativeSource
+from pair2vec.training.negatives import NegativesConfig, WordSampler, alias_table, nearest_words
+from pair2vec.triples.epoch import TripleBatch
+
+CPU = torch.device("cpu")
+SPECIAL = len(SPECIAL_TOKENS)
+COUNTS = np.array([0, 900, 0, 700, 400, 0, 200, 100, 50, 25, 1])
+DRAWS = 200_000
+WEIGHTS = st.lists(st.just(0.0) | st.floats(1e-3, 1e6), min_size=1, max_size=60).filter(any)
+
+
+def generator(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
+def frequencies(drawn: Tensor) -> NDArray[np.float64]:
+    return np.bincount(drawn.flatten().numpy(), minlength=len(COUNTS)) / drawn.numel()
+
+
+def assert_drawn_as_often_as(shares: NDArray[np.float64], drawn: Tensor) -> None:
+    """Within five standard deviations, and never what has no share."""
+    found = frequencies(drawn)
+    assert not found[shares == 0].any()
+    error = 5 * np.sqrt(shares * (1 - shares) / drawn.numel())
+    assert (np.abs(found - shares) <= error).all()
+
+
+def triples(words: list[int], length: int = 4) -> TripleBatch:
+    x = np.array(words)
+    contexts = np.arange(len(x) * length).reshape(len(x), length) % len(COUNTS)
+    return TripleBatch(x, x[::-1].copy(), (contexts,))
+
+
+@given(WEIGHTS)
+def test_the_alias_table_holds_exactly_the_given_shares(weights: list[float]) -> None:
+    given_weights = np.array(weights)
+    chance, alias = alias_table(given_weights)
+    shares = chance.astype(np.float64)
+    np.add.at(shares, alias, 1 - chance.astype(np.float64))
+    shares /= len(weights)
+    np.testing.assert_allclose(shares, given_weights / given_weights.sum(), rtol=0, atol=1e-6)
+    assert not shares[given_weights == 0].any()
+
+
+@pytest.mark.parametrize("exponent", [1.0, 0.75, 0.0])
+def test_words_are_drawn_by_their_count_to_the_exponent(exponent: float) -> None:
+    counts = np.maximum(COUNTS, 1)
+    weights = counts**exponent
+    weights[:SPECIAL] = 0
+    drawn = WordSampler.smoothed(counts, exponent, CPU).draw((DRAWS // 4, 4), generator())
+    assert drawn.shape == (DRAWS // 4, 4)
+    assert_drawn_as_often_as(weights / weights.sum(), drawn)
+
+
+def test_special_tokens_and_words_that_never_occur_are_never_drawn() -> None:
+    drawn = WordSampler.smoothed(COUNTS, 0.75, CPU).draw((DRAWS,), generator())
+    assert set(drawn.tolist()) == {4, 6, 7, 8, 9, 10}
+
+
+def test_the_same_generator_draws_the_same_words() -> None:
+    sampler = WordSampler.smoothed(COUNTS, 0.75, CPU)
+    first, second, other = (sampler.draw((100,), generator(seed)) for seed in (0, 0, 1))
+    assert torch.equal(first, second)
+    assert not torch.equal(first, other)
+
+
+@pytest.mark.parametrize("rows_at_once", [7, 50, 2048])
+def test_nearest_words_are_those_of_a_full_search(rows_at_once: int) -> None:
+    vectors = torch.randn(50, 8, generator=generator())
+    found = nearest_words(vectors, 6, rows_at_once)
+    for word in range(50):
+        others = [other for other in range(SPECIAL, 50) if other != word]
+        cosine = {
+            other: float(torch.cosine_similarity(vectors[word], vectors[other], dim=0))
+            for other in others
+        }
+        assert found[word].tolist() == sorted(others, key=lambda n: -cosine[n])[:6]
+
+
+def test_all_other_words_can_be_the_nearest() -> None:
+    found = nearest_words(torch.randn(9, 3, generator=generator()), 4)
+    assert set(found[6].tolist()) == {4, 5, 7, 8}
+
+
+@pytest.mark.parametrize("typed", [0, 1, 3])
+def test_typed_negatives_come_last_and_are_among_the_neighbours(typed: int) -> None:
+    neighbours = torch.arange(len(COUNTS) * 2, dtype=torch.int32).view(-1, 2) + 1000
+    config = NegativesConfig(words=3, typed=typed)
+    source = NegativeSource(config, COUNTS, neighbours, CPU)
+    found = source.complete(triples([4, 6, 10, 7] * 50), generator())
+    assert source.typed == typed
+    for words, others in ((found.x, found.other_x), (found.y, found.other_y)):
+        assert others.shape == (200, 3)
+        assert bool((others[:, : 3 - typed] < len(COUNTS)).all())
+        for word, row in zip(words.tolist(), others[:, 3 - typed :].tolist(), strict=True):
+            assert set(row) <= set(neighbours[word].tolist())
+    seen = set(found.other_x[:, 3 - typed :].flatten().tolist())
+    assert seen == (set(neighbours[[4, 6, 7, 10]].flatten().tolist()) if typed else set())
+
+
+def test_without_neighbours_all_negative_words_are_drawn_by_frequency() -> None:
+    source = NegativeSource(NegativesConfig(words=3, typed=2), COUNTS, None, CPU)
+    found = source.complete(triples([4, 6] * 30_000), generator())
+    weights = COUNTS**0.75
+    weights[:SPECIAL] = 0
+    assert source.typed == 0
+    assert_drawn_as_often_as(weights / weights.sum(), found.other_x)
+    assert_drawn_as_often_as(weights / weights.sum(), found.other_y)
+
+
+def test_x_and_y_get_negatives_of_their_own() -> None:
+    source = NegativeSource(NegativesConfig(words=3, typed=0), COUNTS, None, CPU)
+    found = source.complete(triples([4, 6] * 100), generator())
+    assert not torch.equal(found.other_x, found.other_y)
+
+
+def test_each_negative_context_is_another_order_of_the_batch() -> None:
+    source = NegativeSource(NegativesConfig(contexts=3), COUNTS, None, CPU)
+    found = source.complete(triples([4, 6] * 50), generator())
+    assert found.shuffles.shape == (100, 3)
+    for column in found.shuffles.T:
+        assert sorted(column.tolist()) == list(range(100))
+        assert column.tolist() != list(range(100))
+    assert len({tuple(column.tolist()) for column in found.shuffles.T}) == 3
+
+
+def test_there_may_be_no_negative_contexts_or_no_negative_words() -> None:
+    batch = triples([4, 6, 7])
+    without_contexts = NegativeSource(NegativesConfig(contexts=0), COUNTS, None, CPU)
+    assert without_contexts.complete(batch, generator()).shuffles.shape == (3, 0)
+    bivariate = NegativeSource(NegativesConfig(words=0, typed=0), COUNTS, None, CPU)
+    assert bivariate.complete(batch, generator()).other_x.shape == (3, 0)
+
+
+def test_completing_a_batch_leaves_its_triples_as_they_are() -> None:
+    batch = triples([4, 6, 7])
+    found = NegativeSource(NegativesConfig(), COUNTS, None, CPU).complete(batch, generator())
+    assert found.x.tolist() == batch.x.tolist()
+    assert found.y.tolist() == batch.y.tolist()
+    assert [group.tolist() for group in found.contexts] == [c.tolist() for c in batch.contexts]
+
+
+def test_more_typed_negatives_than_negatives_are_refused() -> None:
+    with pytest.raises(UsageError, match=r"typed is 4; it must be between 0 and words \(3\)"):
+        NegativesConfig(typed=4)
+    with pytest.raises(UsageError, match="typed is -1"):
+        NegativesConfig(typed=-1)
+    with pytest.raises(UsageError, match="contexts is -1; it must be 0 or more"):
+        NegativesConfig(contexts=-1)

@@ -1,0 +1,445 @@
+"""Training from a corpus to a model: it learns, and can be stopped, killed and resumed at will."""
+
+import json
+import random
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from math import log
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from pair2vec.encoders.context import ContextConfig
+from pair2vec.encoders.pair import PairConfig
+from pair2vec.encoders.word_vectors import write_vec
+from pair2vec.errors import InputError, UsageError
+from pair2vec.miniworld import MiniWorld
+from pair2vec.model import SavedModel, load_model
+from pair2vec.text.corpus import Corpus, open_corpus
+from pair2vec.text.prepare import prepare
+from pair2vec.training import train as train_module
+from pair2vec.training.checkpoint import checkpoint_path, last_checkpoint
+from pair2vec.training.loop import DivergedError, Surroundings, Trainer, TrainingProgress
+from pair2vec.training.negatives import NegativesConfig
+from pair2vec.training.recipes import Recipe, TrainingConfig, pair_distance
+from pair2vec.training.settings import with_settings
+from pair2vec.training.train import Interrupted, recipe_of, train
+from pair2vec.triples.epoch import TriplesConfig
+
+SIZE = 16
+SMALL = Recipe(
+    name="small",
+    # Few triples an epoch, in many chunks: a run crosses both.
+    triples=TriplesConfig(threshold=3e-9, chunk_blocks=7, held_out=0.1),
+    pair=PairConfig(dimension=SIZE, layers=2),
+    context=ContextConfig(dimension=SIZE, hidden=8),
+    negatives=NegativesConfig(typed=0),
+    training=TrainingConfig(
+        batch=128,
+        epochs=4,
+        steps=40,
+        optimiser="adam",
+        rate=0.01,
+        schedule="linear",
+        warmup_steps=5,
+        loss="mean",
+        clip=1.0,
+        report_steps=10,
+        validation_steps=10,
+        checkpoint_steps=10,
+    ),
+)
+
+
+def small(**training: object) -> Recipe:
+    return with_settings(SMALL, {"training": training})
+
+
+def run(corpus: Corpus, out: Path, recipe: Recipe, **kwargs: Any) -> SavedModel:
+    return train(corpus, out, recipe, device="cpu", **kwargs)
+
+
+def after(steps: int) -> Callable[[], bool]:
+    """Says to stop after so many steps."""
+    asked: list[None] = []
+
+    def should_stop() -> bool:
+        asked.append(None)
+        return len(asked) >= steps
+
+    return should_stop
+
+
+def metrics_of(out: Path) -> list[dict[str, float]]:
+    """All lines but for the speed, which is another one every time."""
+    lines = [
+        json.loads(line) for line in (out / "training" / "metrics.jsonl").read_text().splitlines()
+    ]
+    return [
+        {name: value for name, value in line.items() if name != "triples_per_second"}
+        for line in lines
+    ]
+
+
+def assert_identical(found: SavedModel, expected: SavedModel) -> None:
+    assert found.names == expected.names
+    for name in expected.names:
+        assert np.array_equal(found.array(name), expected.array(name)), name
+    loss = found.config["metrics"]["validation_loss"]
+    assert loss == expected.config["metrics"]["validation_loss"]
+    assert found.config["triples"] == expected.config["triples"]
+    assert metrics_of(found.folder) == metrics_of(expected.folder)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    folder = tmp_path_factory.mktemp("corpus")
+    (folder / "text.txt").write_text(MiniWorld.create(0).text(3000))
+    return prepare([str(folder / "text.txt")], folder / "corpus")
+
+
+@pytest.fixture(scope="module")
+def reports() -> list[TrainingProgress]:
+    """Of the run that made `model`."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def model(
+    corpus: Corpus, reports: list[TrainingProgress], tmp_path_factory: pytest.TempPathFactory
+) -> SavedModel:
+    """Trained without interruption."""
+    out = tmp_path_factory.mktemp("models") / "model"
+    return run(corpus, out, small(), report=reports.append)
+
+
+@pytest.fixture(scope="module")
+def vectors(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of all words."""
+    path = tmp_path_factory.mktemp("vectors") / "words.vec"
+    words = corpus.vocabulary.words[4:]
+    write_vec(path, words, given_vectors(corpus))
+    return path
+
+
+def given_vectors(corpus: Corpus) -> NDArray[np.float32]:
+    """Of all words, special tokens left out."""
+    shape = (len(corpus.vocabulary) - 4, SIZE)
+    return np.random.default_rng(0).standard_normal(shape, np.float32)
+
+
+def test_the_loss_falls(model: SavedModel, reports: list[TrainingProgress]) -> None:
+    losses = [progress.metrics["loss"] for progress in reports if "loss" in progress.metrics]
+    validations = [
+        progress.metrics["validation_loss"]
+        for progress in reports
+        if "validation_loss" in progress.metrics
+    ]
+    undecided = (1 + 2 + 3 + 3) * log(2)
+    assert len(losses) == len(validations) == 4
+    assert losses == sorted(losses, reverse=True)
+    assert losses[-1] < 0.8 * undecided
+    assert validations[-1] < 0.8 * undecided
+    assert model.config["metrics"]["validation_loss"] == validations[-1]
+    assert model.config["metrics"]["loss"] == losses[-1]
+
+
+def test_a_report_says_where_the_run_is(model: SavedModel, reports: list[TrainingProgress]) -> None:
+    assert [progress.step for progress in reports] == [10, 10, 20, 20, 30, 30, 40, 40]
+    assert {progress.total_steps for progress in reports} == {40}
+    last = reports[-2].metrics
+    assert (last["step"], last["triples"], last["rate"]) == (40, 40 * 128, 0.0)
+    # The run goes through more than one epoch, so that resuming it has to, too.
+    assert {progress.metrics["epoch"] for progress in reports[::2]} >= {0, 1}
+    written = metrics_of(model.folder)
+    assert [line["step"] for line in written] == [10, 10, 20, 20, 30, 30, 40, 40]
+    assert written[-1]["validation_loss"] == model.config["metrics"]["validation_loss"]
+
+
+def test_a_model_says_what_it_was_trained_on_and_how(model: SavedModel, corpus: Corpus) -> None:
+    assert model.config["recipe"] == asdict(small())
+    assert model.config["corpus"]["fingerprint"] == corpus.manifest.fingerprint
+    assert model.config["corpus"]["sources"] == ["text.txt"]
+    assert model.config["triples"] == 40 * 128
+    assert model.vocabulary.words == corpus.vocabulary.words
+    assert recipe_of(model.folder) == small()
+    assert recipe_of(model.folder / "elsewhere") is None
+
+
+def test_two_runs_give_one_model_and_another_seed_another(
+    corpus: Corpus, model: SavedModel, tmp_path: Path
+) -> None:
+    assert_identical(run(corpus, tmp_path / "again", small()), model)
+    other = run(corpus, tmp_path / "other", small(seed=1))
+    assert not np.array_equal(other.array("pair.words"), model.array("pair.words"))
+
+
+@pytest.mark.parametrize("steps", [1, 10, 37])
+def test_a_run_stopped_and_resumed_gives_the_same_model_to_the_bit(
+    corpus: Corpus, model: SavedModel, tmp_path: Path, steps: int
+) -> None:
+    out = tmp_path / "model"
+    with pytest.raises(Interrupted):
+        run(corpus, out, small(), should_stop=after(steps))
+    checkpoint = last_checkpoint(out / "training")
+    assert checkpoint is not None
+    assert checkpoint.step == steps
+    with pytest.raises(InputError, match="not a complete model"):
+        load_model(out)
+    assert_identical(run(corpus, out, small(), resume=True), model)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        # So slow that the loss does not fall from each step to the next: the rate shrinks early.
+        {"optimiser": "sgd", "schedule": "plateau", "plateau_steps": 1, "rate": 1e-4, "steps": 20},
+        {"optimiser": "adagrad", "schedule": "constant", "steps": 0, "epochs": 1},
+    ],
+    ids=["sgd", "adagrad"],
+)
+def test_every_optimiser_and_schedule_can_be_resumed(
+    corpus: Corpus, tmp_path: Path, changes: dict[str, object]
+) -> None:
+    recipe = small(**changes)
+    whole = run(corpus, tmp_path / "whole", recipe)
+    for steps in (6, 6):
+        with pytest.raises(Interrupted):
+            resume = (tmp_path / "resumed").exists()
+            run(corpus, tmp_path / "resumed", recipe, should_stop=after(steps), resume=resume)
+    assert_identical(run(corpus, tmp_path / "resumed", recipe, resume=True), whole)
+
+
+def test_resuming_a_finished_run_publishes_the_same_model(
+    corpus: Corpus, model: SavedModel, tmp_path: Path
+) -> None:
+    shutil.copytree(model.folder, tmp_path / "model")
+    assert_identical(run(corpus, tmp_path / "model", small(), resume=True), model)
+
+
+def test_resuming_what_was_not_begun_begins_it(
+    corpus: Corpus, model: SavedModel, tmp_path: Path
+) -> None:
+    assert_identical(run(corpus, tmp_path / "model", small(), resume=True), model)
+
+
+def test_a_truncated_newest_checkpoint_costs_only_its_own_steps(
+    corpus: Corpus, model: SavedModel, tmp_path: Path
+) -> None:
+    out = tmp_path / "model"
+    with pytest.raises(Interrupted):
+        run(corpus, out, small(), should_stop=after(25))
+    newest = checkpoint_path(out / "training", 25)
+    newest.write_bytes(newest.read_bytes()[:-1])
+    assert_identical(run(corpus, out, small(), resume=True), model)
+
+
+SCRIPT = """
+import json
+import sys
+from pathlib import Path
+import torch
+from pair2vec.text.corpus import open_corpus
+from pair2vec.training.settings import recipe_from_json
+from pair2vec.training.train import train
+
+torch.set_num_threads(1)
+corpus, out, recipe = sys.argv[1:]
+recipe = recipe_from_json(json.loads(recipe))
+train(open_corpus(corpus), Path(out), recipe, device="cpu", resume=True)
+"""
+LONG = 90
+
+
+def long_recipe() -> Recipe:
+    """Takes long enough to be killed on the way."""
+    return small(steps=LONG, epochs=100, checkpoint_steps=3, report_steps=3, validation_steps=5)
+
+
+@pytest.fixture(scope="module")
+def long_model(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> SavedModel:
+    return run(corpus, tmp_path_factory.mktemp("long") / "model", long_recipe())
+
+
+def steps_done(out: Path) -> int:
+    names = [path.stem for path in (out / "training").glob("step-*.safetensors")]
+    return max((int(name.removeprefix("step-")) for name in names), default=0)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_killed_at_random_moments_and_resumed_the_model_is_the_same(
+    corpus: Corpus, long_model: SavedModel, tmp_path: Path, seed: int
+) -> None:
+    out, script = tmp_path / "model", tmp_path / "run_train.py"
+    script.write_text(SCRIPT)
+    recipe = json.dumps(asdict(long_recipe()))
+    command = [sys.executable, str(script), str(corpus.folder), str(out), recipe]
+    draw = random.Random(seed)
+    # Early, half-way, and when all steps are done and the model is being written.
+    for steps in (draw.randint(0, 20), draw.randint(30, 70), LONG):
+        with subprocess.Popen(command) as process:
+            while steps_done(out) < steps and process.poll() is None:
+                time.sleep(0.002)
+            time.sleep(draw.uniform(0, 0.02))
+            finished = process.poll() is not None
+            process.kill()
+        assert not finished or steps == LONG
+    assert_identical(run(corpus, out, long_recipe(), resume=True), long_model)
+
+
+def test_a_folder_that_is_taken_is_refused(
+    corpus: Corpus, model: SavedModel, tmp_path: Path
+) -> None:
+    out = tmp_path / "model"
+    shutil.copytree(model.folder, out)
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    with pytest.raises(UsageError, match="already holds a begun training: --resume goes on"):
+        run(corpus, out, small())
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+    shutil.rmtree(out / "training")
+    with pytest.raises(UsageError, match="already holds a model; --overwrite replaces it"):
+        run(corpus, out, small())
+
+
+def test_overwriting_begins_anew(corpus: Corpus, model: SavedModel, tmp_path: Path) -> None:
+    out = tmp_path / "model"
+    run(corpus, out, small(seed=1, steps=11))
+    assert_identical(run(corpus, out, small(), overwrite=True), model)
+
+
+def test_a_run_is_resumed_only_with_its_own_settings(
+    corpus: Corpus, vectors: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "model"
+    with pytest.raises(Interrupted):
+        run(corpus, out, small(), should_stop=after(1))
+    for recipe, given in ((small(seed=1), None), (small(), vectors)):
+        with pytest.raises(UsageError, match="begun with another corpus, other word vectors or se"):
+            run(corpus, out, recipe, vectors=given, resume=True)
+
+
+def test_patience_ends_a_run_that_no_longer_gets_better(corpus: Corpus, tmp_path: Path) -> None:
+    """A rate of zero: the validation loss is the same every time, so the second is not lower."""
+    recipe = small(rate=0.0, patience=2, validation_steps=5)
+    assert run(corpus, tmp_path / "model", recipe).config["triples"] == 15 * 128
+    with pytest.raises(Interrupted):
+        run(corpus, tmp_path / "resumed", recipe, should_stop=after(12))
+    resumed = run(corpus, tmp_path / "resumed", recipe, resume=True)
+    assert resumed.config["triples"] == 15 * 128
+
+
+def test_a_diverged_run_names_step_triples_and_checkpoint(corpus: Corpus, tmp_path: Path) -> None:
+    start = torch.randn(len(corpus.vocabulary), SIZE, generator=torch.Generator().manual_seed(0))
+
+    def run_in_folder(recipe: Recipe, should_stop: Callable[[], bool]) -> bool:
+        surroundings = Surroundings(tmp_path, torch.device("cpu"), lambda _: None, should_stop)
+        return Trainer(corpus, recipe, start, None, surroundings).run()
+
+    steady = small(optimiser="sgd", clip=0, schedule="constant", rate=0.01)
+    assert not run_in_folder(steady, after(10))
+    exploding = small(optimiser="sgd", clip=0, schedule="constant", rate=1e30)
+    pattern = (
+        r"^the loss is not a number at step (\d+) for (\d+) triples: "
+        r"\((\S+), (\S+), '(.+?)'\).*; the last good checkpoint is of step 10; train anew with a lower training\.rate"
+    )
+    with pytest.raises(DivergedError) as raised:
+        run_in_folder(exploding, lambda: False)
+    match = re.search(pattern, str(raised.value))
+    assert match is not None
+    step, triples, x, y, context = match.groups()
+    assert 10 < int(step) < 20
+    assert 0 < int(triples) <= 128
+    assert {x, y} <= corpus.vocabulary.ids.keys()
+    assert {"<x>", "<y>"} < set(context.split()) <= corpus.vocabulary.ids.keys()
+
+
+def test_pair_distance_publishes_the_given_vectors_without_training(
+    corpus: Corpus, vectors: Path, tmp_path: Path
+) -> None:
+    reports: list[TrainingProgress] = []
+    size = {"dimension": SIZE}
+    recipe = with_settings(pair_distance(), {"pair": size, "context": size})
+    own = open_corpus(shutil.copytree(corpus.folder, tmp_path / "corpus"))
+    found = run(own, tmp_path / "model", recipe, vectors=vectors, report=reports.append)
+    assert np.array_equal(found.array("pair.words")[4:], given_vectors(corpus))
+    assert found.config["triples"] == 0
+    assert not reports
+
+
+def test_vectors_are_where_training_starts(corpus: Corpus, vectors: Path, tmp_path: Path) -> None:
+    recipe = small(steps=1, rate=0.0)
+    found = run(corpus, tmp_path / "model", recipe, vectors=vectors)
+    for name in ("pair.words", "context.words"):
+        assert np.array_equal(found.array(name)[4:], given_vectors(corpus))
+
+
+def test_neighbours_are_found_once_and_kept_beside_the_corpus(
+    corpus: Corpus, vectors: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = open_corpus(shutil.copytree(corpus.folder, tmp_path / "corpus"))
+    recipe = with_settings(small(steps=5), {"negatives": {"typed": 1, "neighbours": 7}})
+    first = run(own, tmp_path / "first", recipe, vectors=vectors)
+    (path,) = own.folder.glob("neighbours-*.npy")
+    assert np.load(path).shape == (len(corpus.vocabulary), 7)
+    monkeypatch.setattr(train_module, "nearest_words", None)
+    second = run(own, tmp_path / "second", recipe, vectors=vectors)
+    assert_identical(second, first)
+    assert (own.folder / path.name).exists()
+
+
+def test_typed_negatives_need_vectors(
+    corpus: Corpus, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    recipe = with_settings(small(steps=10), {"negatives": {"typed": 1}})
+    reports: list[TrainingProgress] = []
+    run(corpus, tmp_path / "model", recipe, report=reports.append)
+    assert "without --vectors there are no neighbours" in caplog.text
+    assert reports[0].metrics["typed_x"] == 0
+    assert reports[0].metrics["other_x"] > 1
+    assert not list(corpus.folder.glob("neighbours-*"))
+
+
+def test_typed_negatives_have_a_loss_of_their_own(
+    corpus: Corpus, vectors: Path, tmp_path: Path
+) -> None:
+    own = open_corpus(shutil.copytree(corpus.folder, tmp_path / "corpus"))
+    recipe = with_settings(small(steps=10), {"negatives": {"typed": 1}})
+    reports: list[TrainingProgress] = []
+    run(own, tmp_path / "model", recipe, vectors=vectors, report=reports.append)
+    assert reports[0].metrics["typed_x"] > 0.1
+    assert reports[0].metrics["other_x"] > reports[0].metrics["typed_x"]
+
+
+def test_vectors_of_another_dimension_are_refused_with_the_way_out(
+    corpus: Corpus, tmp_path: Path
+) -> None:
+    path = tmp_path / "narrow.vec"
+    write_vec(path, corpus.vocabulary.words[4:9], np.ones((5, 8)))
+    way_out = "8 dimensions where the recipe has 16; --set pair.dimension=8 --set context.dimension"
+    with pytest.raises(UsageError, match=way_out):
+        run(corpus, tmp_path / "model", small(), vectors=path)
+
+
+def test_a_missing_file_of_vectors_is_named_before_anything_is_written(
+    corpus: Corpus, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match=r"missing\.vec: no such file of word vectors"):
+        run(corpus, tmp_path / "model", small(), vectors=tmp_path / "missing.vec")
+    assert not (tmp_path / "model").exists()
