@@ -357,7 +357,8 @@ def test_a_diverged_run_names_step_triples_and_checkpoint(corpus: Corpus, tmp_pa
     exploding = small(optimiser="sgd", clip=0, schedule="constant", rate=1e30)
     pattern = (
         r"^the loss is not a number at step (\d+) for (\d+) triples: "
-        r"\((\S+), (\S+), '(.+?)'\).*; the last good checkpoint is of step 10; train anew with a lower training\.rate"
+        r"\((\S+), (\S+), '(.+?)'\).*; the last good checkpoint is of step 10; "
+        r"train anew with a lower training\.rate"
     )
     with pytest.raises(DivergedError) as raised:
         run_in_folder(exploding, lambda: False)

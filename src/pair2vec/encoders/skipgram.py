@@ -30,8 +30,10 @@ _NEGATIVES_EXPONENT = 0.75
 _MOST_BUCKETS = 2_000_000
 _BUCKETS_PER_WORD = 20
 
-_LEARNING_RATE = 0.05
-"""Of Adagrad at the start: by how much the first step changes a row's values. Falls to zero."""
+_LEARNING_RATE = 3.0
+"""The length of a row's first step, whatever the dimension. Large, because Adagrad's steps shrink
+with each, and a large batch means few of them: with ten times less, all words stay near each other,
+as those of plain descent do in its first epochs."""
 
 _LEAST_STEPS = 500
 """In an epoch: a small corpus is taken in smaller batches, or it would be over before it began."""
@@ -146,13 +148,15 @@ class WordParts(NamedTuple):
         places = shifts + torch.arange(len(shifts), device=ids.device)
         return WordParts(self.rows[places], offsets, self.row_count)
 
-    def sizes(self) -> Tensor:
-        """How many rows each word has."""
-        return self.offsets.diff()
-
     def means(self, table: Tensor) -> Tensor:
         """The words' vectors (N, D); zero where there are no rows."""
         return functional.embedding_bag(self.rows, table, self.offsets[:-1], mode="mean")
+
+    def spread(self, gradients: Tensor) -> Tensor:
+        """Back from the words' vectors (N, D) to the rows they are the means of: (R, D)."""
+        sizes = self.offsets.diff()
+        shares = gradients / sizes.clamp_min(1)[:, None]
+        return torch.repeat_interleave(shares, sizes, 0, output_size=len(self.rows))
 
 
 def ngram_buckets(
@@ -303,7 +307,7 @@ class _Table:
         # this needs no sorting, and no word from the device on how many rows are distinct.
         self._place[rows] = torch.arange(len(rows), device=rows.device)
         sums = torch.zeros_like(gradients).index_add_(0, self._place[rows], gradients)
-        self._squares.index_add_(0, rows, sums.square().mean(1))
+        self._squares.index_add_(0, rows, sums.square().sum(1))
         sizes = rate / (self._squares[rows].sqrt() + 1e-10)
         self.values.index_add_(0, rows, sums * sizes[:, None], alpha=-1)
 
@@ -314,10 +318,9 @@ class SkipGram:
     def __init__(self, parts: WordParts, dimension: int, generator: torch.Generator) -> None:
         self._parts = parts
         device = generator.device
-        start = torch.rand((parts.row_count, dimension), generator=generator, device=device)
-        self.inputs = _Table((2 * start - 1) / dimension)
-        outputs = torch.zeros((len(parts.offsets) - 1, dimension), device=device)
-        self.outputs = _Table(outputs)
+        inputs = torch.empty((parts.row_count, dimension), device=device)
+        self.inputs = _Table(inputs.uniform_(-1 / dimension, 1 / dimension, generator=generator))
+        self.outputs = _Table(torch.zeros((len(parts.offsets) - 1, dimension), device=device))
 
     @torch.no_grad()
     def step(self, pairs: Pairs, negatives: Tensor, negative: int, rate: float) -> Tensor:
@@ -329,9 +332,7 @@ class SkipGram:
         with torch.enable_grad():
             loss = skipgram_loss(vectors, output_rows, pairs, negatives, negative)
         of_vectors, of_outputs = torch.autograd.grad(loss, (vectors, output_rows))
-        sizes = parts.sizes()
-        of_parts = torch.repeat_interleave(of_vectors / sizes.clamp_min(1)[:, None], sizes, 0)
-        self.inputs.update(parts.rows, of_parts, rate)
+        self.inputs.update(parts.rows, parts.spread(of_vectors), rate)
         self.outputs.update(outputs, of_outputs, rate)
         return loss.detach() / pairs.valid.sum().clamp_min(1)
 

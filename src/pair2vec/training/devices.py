@@ -1,6 +1,7 @@
 """Devices: where the network is, and in what precision it computes."""
 
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 import torch
 
@@ -20,6 +21,17 @@ def find_device(name: str) -> torch.device:
             f"device {name!r}: torch finds no GPU here; leave --device out, or say cpu"
         )
     return device
+
+
+@contextmanager
+def threads(count: int) -> Iterator[None]:
+    """So many threads on the CPU; 0 changes nothing."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count or before)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def computing(device: torch.device) -> AbstractContextManager[object]:

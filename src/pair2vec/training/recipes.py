@@ -41,6 +41,8 @@ class TrainingConfig:
     """"sum" or "mean" over the batch."""
     clip: float = 10.0
     """The largest norm of the gradient; 0 clips nothing."""
+    threads: int = 0
+    """Of torch on a CPU; 0 leaves it to torch."""
     seed: int = 0
     report_steps: int = 100
     validation_steps: int = 5_000
@@ -157,6 +159,8 @@ def tiny() -> Recipe:
             validation_steps=500,
             validation_triples=5_000,
             checkpoint_steps=500,
+            # Its matrices are so small that threads wait for each other more than they work.
+            threads=1,
         ),
     )
 

@@ -21,7 +21,7 @@ from pair2vec.errors import UsageError
 from pair2vec.model.folder import CONFIG, TRAINING, SavedModel, check_free, load_model, save_model
 from pair2vec.model.precision import Precision
 from pair2vec.text.corpus import Corpus
-from pair2vec.training.devices import find_device
+from pair2vec.training.devices import find_device, threads
 from pair2vec.training.loop import Surroundings, Trainer, TrainingProgress
 from pair2vec.training.negatives import nearest_words
 from pair2vec.training.network import Network
@@ -82,8 +82,10 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
             "all negative words are drawn by frequency"
         )
     trainer = Trainer(corpus, recipe, start, neighbours, surroundings)
-    if not trainer.run():
-        raise Interrupted
+    del start  # as large as the tables it was copied into
+    with threads(recipe.training.threads):
+        if not trainer.run():
+            raise Interrupted
     return _publish(trainer, corpus, out, precision, overwrite=overwrite or resume)
 
 
