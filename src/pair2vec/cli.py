@@ -98,7 +98,7 @@ def prepare(
 
 
 @app.command()
-def vectors(
+def vectors(  # noqa: PLR0913, PLR0917 - the options of a command
     corpus: Annotated[Path, typer.Argument(help="A corpus folder.", show_default=False)],
     out: Annotated[Path, typer.Option(help="The file to write, as in words.vec.")],
     dimension: Annotated[int, typer.Option(min=1)] = 300,
@@ -107,24 +107,41 @@ def vectors(
         int | None, typer.Option(min=1, help="Threads.", show_default="one a core")
     ] = None,
     seed: Annotated[int, typer.Option()] = 0,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")] = "auto",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace --out.")] = False,
 ) -> None:
-    """Make word vectors from a corpus (fastText), to start training from."""
-    from pair2vec.encoders.fasttext import train_fasttext
+    """Make word vectors from a corpus, to start training from.
+
+    fastText's skip-gram: gensim's on a CPU, our own on a GPU.
+    """
     from pair2vec.encoders.word_vectors import write_vec
     from pair2vec.text.corpus import open_corpus
+    from pair2vec.training.devices import find_device
 
     if out.exists() and not overwrite:
         raise UsageError(f"{out}: is there already; give another --out, or --overwrite")
-    opened = open_corpus(corpus)
-    made = train_fasttext(
-        opened,
-        dimension=dimension,
-        epochs=epochs,
-        workers=workers or len(os.sched_getaffinity(0)),
-        seed=seed,
-        report=lambda done, total: _messages.print(f"epoch {done} of {total}"),
-    )
+    opened, found = open_corpus(corpus), find_device(device)
+
+    def report(done: int, total: int) -> None:
+        _messages.print(f"epoch {done} of {total}")
+
+    if found.type == "cuda":
+        from pair2vec.encoders.skipgram import train_skipgram
+
+        made = train_skipgram(
+            opened, dimension=dimension, epochs=epochs, seed=seed, device=found, report=report
+        )
+    else:
+        from pair2vec.encoders.fasttext import train_fasttext
+
+        made = train_fasttext(
+            opened,
+            dimension=dimension,
+            epochs=epochs,
+            workers=workers or len(os.sched_getaffinity(0)),
+            seed=seed,
+            report=report,
+        )
     write_vec(out, opened.vocabulary.words[4:], made[4:])
 
 
@@ -214,7 +231,9 @@ def demo(
     (out / "world.txt").write_text(world.text(sentences), encoding="utf-8")
     folder, start, model = out / "corpus", out / "words.vec", out / "model"
     _run_and_say(prepare, inputs=[str(out / "world.txt")], out=folder, overwrite=True)
-    _run_and_say(vectors, corpus=folder, out=start, dimension=64, overwrite=True)
+    _run_and_say(
+        vectors, corpus=folder, out=start, dimension=64, workers=1, device="cpu", overwrite=True
+    )
     _run_and_say(
         train, corpus=folder, out=model, recipe="tiny", vectors=start, device="cpu", overwrite=True
     )
