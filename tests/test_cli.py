@@ -3,12 +3,18 @@
 import gzip
 import json
 import os
+import re
 import resource
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
+
+from pair2vec.miniworld import MiniWorld
+from pair2vec.text.corpus import open_corpus
 
 TEXT = "Hot is the opposite of cold. Paris is the capital of France.\n\nUp is not down.\n"
 
@@ -134,18 +140,29 @@ def test_invalid_utf8_is_replaced_counted_and_reported(tmp_path: Path) -> None:
     assert "3 places" in done.stdout
 
 
+# Resource usage would count the memory of this process, which it is forked from.
+PRINT_PEAK_MEMORY = """
+import atexit, sys
+from pathlib import Path
+from pair2vec.cli import main
+if __name__ == "__main__":
+    atexit.register(lambda: print(Path("/proc/self/status").read_text(), file=sys.stderr))
+    main()
+"""
+
+
 def test_a_line_of_100_mb_is_read_in_bounded_memory(tmp_path: Path) -> None:
     with (tmp_path / "line.txt").open("wb") as file:
         for _ in range(100):
             file.write(b"word " * 200_000)
         file.write(b"x" * 20_000_000)  # not even a space
-    done = pair2vec(
-        "prepare", tmp_path / "line.txt", "--out", tmp_path / "corpus", "--workers", "1"
-    )
-    assert done.returncode == 0, done.stderr
+    command = [sys.executable, "-c", PRINT_PEAK_MEMORY, "prepare", str(tmp_path / "line.txt")]
+    options = ["--out", str(tmp_path / "corpus"), "--workers", "1"]
+    done = subprocess.run([*command, *options], capture_output=True, text=True, check=True)
     assert json.loads((tmp_path / "corpus" / "manifest.json").read_text())["tokens"] == 20_000_000
-    # The largest child so far, in KB; the input alone is 120 MB.
-    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 400_000
+    (peak_kb,) = re.findall(r"VmHWM:\s+(\d+) kB", done.stderr)
+    # The input alone is 120 MB.
+    assert int(peak_kb) < 400_000
 
 
 def many_words(path: Path) -> Path:
@@ -184,3 +201,105 @@ def test_info_without_a_corpus_says_so(tmp_path: Path) -> None:
 
 def test_version_is_printed() -> None:
     assert pair2vec("--version").stdout.startswith("pair2vec 0.")
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small corpus of the mini-world."""
+    folder = tmp_path_factory.mktemp("world")
+    (folder / "world.txt").write_text(MiniWorld.create().text(2000))
+    assert pair2vec("prepare", folder / "world.txt", "--out", folder / "corpus").returncode == 0
+    return folder / "corpus"
+
+
+SMALL = [
+    "--recipe=tiny",
+    *("--set=pair.dimension=8", "--set=context.dimension=8", "--set=context.hidden=4"),
+    *("--set=training.batch=64", "--set=training.report_steps=5", "--device=cpu"),
+]
+
+
+def test_train_makes_a_model_that_info_describes(world: Path, tmp_path: Path) -> None:
+    steps = "--set=training.steps=20"
+    done = pair2vec("train", world, "--out", tmp_path / "model", *SMALL, steps)
+    assert done.returncode == 0, done.stderr
+    assert "no neighbours to draw typed negatives from" in done.stderr
+    assert "step 5 of 20: loss" in done.stderr
+    assert pair2vec("info", tmp_path / "model").stdout == done.stdout
+    config = json.loads(pair2vec("info", tmp_path / "model", "--json").stdout)
+    assert config["recipe"]["training"]["batch"] == 64
+    assert config["triples"] == 20 * 64
+    metrics = (tmp_path / "model" / "training" / "metrics.jsonl").read_text().splitlines()
+    assert [json.loads(line)["step"] for line in metrics] == [5, 10, 15, 20]
+    again = pair2vec("train", world, "--out", tmp_path / "model", *SMALL, steps)
+    assert_fails(again, 2, "already holds a begun training", "--resume", "--overwrite")
+
+
+def test_ctrl_c_writes_a_checkpoint_and_says_how_to_go_on(world: Path, tmp_path: Path) -> None:
+    out = tmp_path / "model"
+    command = [sys.executable, "-m", "pair2vec", "train", str(world), "--out", str(out), *SMALL]
+    command += ["--set=training.epochs=3"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    while not (out / "training" / "metrics.jsonl").exists():
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, messages = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert f"go on with: pair2vec train {world} --out {out} --resume" in messages
+    assert not (out / "config.json").exists()
+    resumed = pair2vec("train", world, "--out", out, "--resume", "--device=cpu")
+    assert resumed.returncode == 0, resumed.stderr
+    assert (out / "config.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--set=training.bach=3"], "no setting training.bach; did you mean training.batch?"),
+        (["--set=training.batch=many"], "training.batch is 'many'; it must be a whole number"),
+        (["--recipe=papers"], "no recipe 'papers'; did you mean paper?"),
+        (["--device=gpu"], "no device 'gpu'"),
+        (["--precision=int4"], "it must be one of float32, float16, int8"),
+        (["--vectors=no.vec"], "no.vec: no such file"),
+    ],
+)
+def test_a_wrong_setting_is_one_clear_line(
+    world: Path, tmp_path: Path, options: list[str], message: str
+) -> None:
+    done = pair2vec("train", world, "--out", tmp_path / "model", *options)
+    assert_fails(done, 2, message)
+    assert not (tmp_path / "model").exists()
+
+
+def test_vectors_are_made_and_never_overwritten_unasked(world: Path, tmp_path: Path) -> None:
+    arguments = ("vectors", world, "--out", tmp_path / "w.vec", "--dimension=4", "--epochs=1")
+    assert pair2vec(*arguments).returncode == 0
+    words, dimension = (tmp_path / "w.vec").read_text().split("\n", 1)[0].split()
+    assert (int(words), int(dimension)) == (len(open_corpus(world).vocabulary) - 4, 4)
+    assert_fails(pair2vec(*arguments), 2, "w.vec: is there already")
+
+
+def test_pmi_counts_a_pair_in_a_pattern(text: Path, tmp_path: Path) -> None:
+    pair2vec("prepare", text, "--out", tmp_path / "corpus")
+    done = pair2vec("pmi", tmp_path / "corpus", "hot", "cold", "X is the opposite of Y")
+    assert done.returncode == 0
+    assert "MVPMI" in done.stdout
+    assert_fails(
+        pair2vec("pmi", tmp_path / "corpus", "hott", "cold", "X is Y"),
+        2,
+        "hott",
+        "did you mean hot",
+    )
+    assert_fails(pair2vec("pmi", tmp_path / "corpus", "hot", "cold", "X is"), 2, "Y")
+
+
+def test_contexts_lists_what_a_pair_shares(text: Path, tmp_path: Path) -> None:
+    pair2vec("prepare", text, "--out", tmp_path / "corpus")
+    assert (
+        "X is the opposite of Y ."
+        in pair2vec("contexts", tmp_path / "corpus", "hot", "cold").stdout
+    )
+    never = pair2vec("contexts", tmp_path / "corpus", "cold", "hot")
+    assert "never occur within five words" in never.stdout
+    wrong = pair2vec("contexts", tmp_path / "corpus", "hot", "cold", "--by=size")
+    assert_fails(wrong, 2, "count, pmi, mvpmi")
