@@ -51,6 +51,7 @@ def _options(
     ] = False,
 ) -> None:
     logging.basicConfig(level=logging.WARNING, handlers=[_MessageHandler()])
+    logging.getLogger("pair2vec").setLevel(logging.INFO)
 
 
 @app.command()

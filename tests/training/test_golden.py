@@ -1,8 +1,8 @@
 """The loss of fifty steps, kept on file: a change that should not alter training must not move it.
 
-In double precision, so that the order in which a machine adds up does not show. Text and settings
-are the test's own: only training itself can move the losses. After a change that is meant to, write
-the file anew and say in the commit why::
+On the mini-world, in double precision, so that the order in which a machine adds up does not show.
+The settings are the test's own: only training itself, or the world, can move the losses. After a
+change that is meant to, write the file anew and say in the commit why::
 
     python tests/training/test_golden.py
 """
@@ -10,7 +10,6 @@ the file anew and say in the commit why::
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from random import Random
 from tempfile import TemporaryDirectory
 
 import numpy as np
@@ -20,6 +19,7 @@ import torch
 from pair2vec.encoders.context import ContextConfig
 from pair2vec.encoders.pair import PairConfig
 from pair2vec.encoders.word_vectors import random_vectors
+from pair2vec.miniworld import MiniWorld
 from pair2vec.text.prepare import prepare
 from pair2vec.training.loop import Surroundings, Trainer, TrainingProgress
 from pair2vec.training.negatives import NegativesConfig, nearest_words
@@ -48,19 +48,9 @@ RECIPE = Recipe(
 )
 
 
-def make_text() -> str:
-    """Sentences in which a word has one that often follows it; the same with every Python."""
-    draw = Random(0)
-    lines = []
-    for _ in range(3000):
-        words = [int(100 * draw.random() ** 2) for _ in range(5)]
-        lines.append(" ".join(f"a{word} b{word} c{int(4 * draw.random())}" for word in words))
-    return "\n".join(lines)
-
-
 def losses(folder: Path) -> list[float]:
     """Of each step of a short run."""
-    (folder / "text.txt").write_text(make_text())
+    (folder / "text.txt").write_text(MiniWorld.create().text(3000))
     corpus = prepare([str(folder / "text.txt")], folder / "corpus")
     reports: list[TrainingProgress] = []
     surroundings = Surroundings(folder, torch.device("cpu"), reports.append, lambda: False)

@@ -18,7 +18,10 @@ from pair2vec.text.corpus import MANIFEST, VOCABULARY
 
 _JOB = "job.json"
 _PIECES = "pieces"
-_OURS = (MANIFEST, VOCABULARY, _JOB, _PIECES, "tokens*.bin", "sentences*.bin", f"*{PARTIAL}")
+_OURS = (
+    *(MANIFEST, VOCABULARY, _JOB, _PIECES, "tokens*.bin", "sentences*.bin", f"*{PARTIAL}"),
+    "neighbours-*.npy",  # kept beside a corpus by training
+)
 _WAYS_OUT = "give another --out, or --overwrite to replace it"
 
 

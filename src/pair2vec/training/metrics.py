@@ -1,9 +1,10 @@
 """Metrics: running averages of a run, and the file that keeps them."""
 
+import importlib.util
 import json
 import time
 from pathlib import Path
-from typing import TextIO
+from typing import Protocol, TextIO
 
 import torch
 
@@ -46,25 +47,56 @@ class Averages:
         }
 
 
+class EventWriter(Protocol):
+    """What is needed of tensorboard's writer."""
+
+    def add_scalar(self, tag: str, scalar_value: float, global_step: int) -> None:
+        """Record one value."""
+
+    def close(self) -> None:
+        """Let go of the file."""
+
+
+def tensorboard_writer(folder: Path, step: int) -> EventWriter | None:
+    """A writer of tensorboard's events, if the extra ``track`` is installed."""
+    if importlib.util.find_spec("tensorboard") is None:
+        return None
+    from torch.utils.tensorboard import SummaryWriter
+
+    # Values beyond the checkpoint that a run resumes from are hidden.
+    writer: EventWriter = SummaryWriter(str(folder), purge_step=step + 1)
+    return writer
+
+
 class MetricsFile:
-    """One JSON object a line; a resumed run goes on where its checkpoint was."""
+    """One JSON object a line, and tensorboard's events where that is installed.
+
+    A resumed run goes on where its checkpoint was.
+    """
 
     def __init__(self, path: Path, step: int) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         lines = path.read_text().splitlines(keepends=True) if path.exists() else []
         write_whole(path, "".join(line for line in lines if _step(line) <= step).encode())
         self._file: TextIO = path.open("a")
+        self._events = tensorboard_writer(path.parent / "tensorboard", step)
 
     def __enter__(self) -> "MetricsFile":
         return self
 
     def __exit__(self, *_: object) -> None:
         self._file.close()
+        if self._events is not None:
+            self._events.close()
 
     def write(self, values: dict[str, float]) -> None:
         """Add a line."""
         self._file.write(json.dumps(values) + "\n")
         self._file.flush()
+        if self._events is not None:
+            for name, value in values.items():
+                if name not in {"step", "epoch", "triples"}:
+                    self._events.add_scalar(name, value, int(values["step"]))
 
 
 def _step(line: str) -> float:
