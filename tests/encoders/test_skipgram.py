@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from pair2vec.encoders import skipgram
 from pair2vec.encoders.fasttext import train_fasttext
+from pair2vec.encoders.fasttext_file import FasttextModel, word_buckets
 from pair2vec.encoders.skipgram import (
     CENTRES_A_GROUP,
     Pairs,
@@ -22,7 +23,6 @@ from pair2vec.encoders.skipgram import (
     subsampled,
     train_skipgram,
 )
-from pair2vec.encoders.word_vectors import _Model, _ngram_buckets
 from pair2vec.errors import UsageError
 from pair2vec.miniworld import MiniWorld
 from pair2vec.text.corpus import Corpus
@@ -83,9 +83,9 @@ def closeness(corpus: Corpus, vectors: NDArray[np.float32], pairs: list[tuple[st
 def test_ngrams_are_in_the_buckets_where_fasttext_has_them(min_n: int, max_n: int) -> None:
     words = ["a", "of", "naïve", "straße", "東京都", "𝛼𝛽", "antidisestablishmentarianism"]
     owners, buckets = ngram_buckets(words, min_n, max_n, 1009)
-    model = _Model(dimension=1, words=0, buckets=1009, shortest=min_n, longest=max_n)
+    model = FasttextModel(dimension=1, words=0, buckets=1009, shortest=min_n, longest=max_n)
     for number, word in enumerate(words):
-        expected = sorted(_ngram_buckets(word.encode(), model))
+        expected = sorted(word_buckets(word.encode(), model))
         assert sorted(buckets[owners == number].tolist()) == expected
 
 

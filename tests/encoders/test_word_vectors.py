@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from numpy.typing import NDArray
 
-from pair2vec.encoders import word_vectors
+from pair2vec.encoders import fasttext_file
 from pair2vec.encoders.word_vectors import (
     WordVectors,
     fill_missing,
@@ -84,7 +84,7 @@ def file(tmp_path: Path) -> Path:
 def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bytes read at a time: less than a row, or all of the file."""
     monkeypatch.setattr(sources, "BLOCK", request.param)
-    monkeypatch.setattr(word_vectors, "_MATRIX_BLOCK", 10 * request.param)
+    monkeypatch.setattr(fasttext_file, "_MATRIX_BLOCK", 10 * request.param)
 
 
 @pytest.mark.usefixtures("block")
