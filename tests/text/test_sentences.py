@@ -116,6 +116,12 @@ def test_the_fast_way_to_find_plain_ends_equals_the_general_one(text: str) -> No
     )
 
 
+@given(TEXT.map(lambda text: "".join(c for c in text if c.isascii())))
+@example("U.S.A. 1,000.5 don't 's X-1 a_b \x00\x1f")
+def test_the_fast_way_to_split_ascii_equals_the_general_one(text: str) -> None:
+    assert sentences._ASCII_TOKEN.findall(text) == sentences._TOKEN.findall(text)
+
+
 @given(TEXT)
 def test_no_sentence_is_empty_or_spans_two_lines(text: str) -> None:
     assert all(split_sentences(text))

@@ -114,6 +114,8 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+# The same for text that is ASCII, where asking what is a letter takes half the time.
+_ASCII_TOKEN = re.compile(_TOKEN.pattern, re.VERBOSE | re.ASCII)
 
 # Longer numbers name no character, and int() refuses those beyond 4300 digits.
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
@@ -171,7 +173,8 @@ def _tokens_of(text: str) -> list[str]:
         text = _PLAIN_SENTENCE_END.sub(f".{BREAK}", text)
     if not text.isascii():
         text = _UNSPACED_END.sub(rf"\g<0>{BREAK}", text)
-    return _TOKEN.findall(text)
+        return _TOKEN.findall(text)
+    return _ASCII_TOKEN.findall(text)
 
 
 def fold(token: str) -> str:
