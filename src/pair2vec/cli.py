@@ -215,6 +215,7 @@ def train(  # noqa: PLR0913, PLR0917 - the options of a command
 def demo(
     out: Annotated[Path, typer.Option(help="A folder for text, corpus and model.")] = Path("demo"),
     sentences: Annotated[int, typer.Option(min=1000, help="Of the invented text.")] = 60_000,
+    seed: Annotated[int, typer.Option(help="Another seed is another world.")] = 0,
 ) -> None:
     """Learn an invented world from its text, and print what was learnt beside the truth.
 
@@ -227,7 +228,7 @@ def demo(
     from pair2vec.text.corpus import open_corpus
     from pair2vec.training.scoring import Scorer, network_of
 
-    world = MiniWorld.create()
+    world = MiniWorld.create(seed)
     out.mkdir(parents=True, exist_ok=True)
     (out / "world.txt").write_text(world.text(sentences), encoding="utf-8")
     folder, start, model = out / "corpus", out / "words.vec", out / "model"
