@@ -63,7 +63,7 @@ def plain_copy(encoder: ContextEncoder) -> Plain:
 @pytest.mark.parametrize("length", range(4, 9))
 def test_contexts_are_encoded_as_by_an_lstm_with_attention(length: int) -> None:
     encoder, words, contexts = make(), random(WORDS, SIZE), contexts_of(length)
-    found = encoder(encoder.word_part(words), contexts)
+    found = encoder.encode(encoder.word_part(words), contexts)
     expected = plain_copy(encoder).encode(words, contexts)
     assert found.shape == (CONTEXTS, SIZE)
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-5)
@@ -76,7 +76,7 @@ def test_gradients_are_those_of_an_lstm_with_attention(length: int) -> None:
     weights = random(CONTEXTS, SIZE, seed=2)
 
     words = random(WORDS, SIZE).requires_grad_()
-    loss = (encoder(encoder.word_part(words), contexts) * weights).sum()
+    loss = (encoder.encode(encoder.word_part(words), contexts) * weights).sum()
     found = torch.autograd.grad(loss, [words, *encoder.parameters()])
 
     plain_words = random(WORDS, SIZE).requires_grad_()
@@ -106,9 +106,9 @@ def test_gradients_are_those_of_an_lstm_with_attention(length: int) -> None:
 def test_a_context_does_not_depend_on_the_others_of_the_call() -> None:
     encoder, words, contexts = make(), random(WORDS, SIZE), contexts_of(5)
     part = encoder.word_part(words)
-    together = encoder(part, contexts)
+    together = encoder.encode(part, contexts)
     for row in range(CONTEXTS):
-        alone = encoder(part, contexts[row : row + 1])
+        alone = encoder.encode(part, contexts[row : row + 1])
         torch.testing.assert_close(alone[0], together[row], rtol=0, atol=1e-6)
 
 
@@ -116,6 +116,6 @@ def test_a_context_does_not_depend_on_the_others_of_the_call() -> None:
 def test_the_order_of_its_words_matters_to_a_context() -> None:
     encoder, words = make(), random(WORDS, SIZE)
     contexts = torch.tensor([[0, 1, 2, 3], [0, 2, 1, 3], [3, 2, 1, 0]])
-    first, second, third = encoder(encoder.word_part(words), contexts)
+    first, second, third = encoder.encode(encoder.word_part(words), contexts)
     assert float((first - second).abs().max()) > 1e-3
     assert float((first - third).abs().max()) > 1e-3

@@ -50,9 +50,14 @@ class ContextEncoder(nn.Module):
         """W_ih·E_c + b of each word, (N, 8H), from vectors (N, D)."""
         return functional.linear(words, self.input_weight, self.bias)
 
-    def forward(self, part: Tensor, contexts: Tensor) -> Tensor:
+    def encode(self, part: Tensor, contexts: Tensor) -> Tensor:
         """C of contexts (B, L), given as rows of `part`: (B, D)."""
-        states = self._states(take_rows(part, contexts))
+        encoded: Tensor = self(take_rows(part, contexts))
+        return encoded
+
+    def forward(self, gates: Tensor) -> Tensor:
+        """C from the LSTM's input gates (B, L, 8H): (B, D)."""
+        states = self._states(gates)
         weights = self.attention(states).softmax(dim=0)
         pooled: Tensor = self.value((weights * states).sum(dim=0))
         return pooled

@@ -4,11 +4,12 @@ Shapes: N distinct words, D dimension; a pair is a row of words for x and one fo
 any shape.
 
 An encoder works in two steps, because a batch has far fewer distinct words than pairs: what depends
-on one word is computed once a word, the rest once a pair.
+on one word is computed once a word, the rest once a pair. Between the two, rows are gathered.
 """
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from torch import Tensor, nn
 from torch.nn import functional
@@ -44,6 +45,13 @@ def take_rows(table: Tensor, rows: Tensor) -> Tensor:
     return functional.embedding(rows, table)
 
 
+class WordParts(NamedTuple):
+    """What depends on one word, (N, D) each."""
+
+    as_x: tuple[Tensor, ...]
+    as_y: tuple[Tensor, ...]
+
+
 class PairEncoder(nn.Module, ABC):
     """R(x, y)."""
 
@@ -52,12 +60,19 @@ class PairEncoder(nn.Module, ABC):
         self.dimension = config.dimension
 
     @abstractmethod
-    def word_parts(self, words: Tensor) -> tuple[Tensor, ...]:
-        """What depends on one word, from vectors (N, D)."""
+    def word_parts(self, words: Tensor) -> WordParts:
+        """From vectors (N, D)."""
 
     @abstractmethod
-    def compose(self, parts: tuple[Tensor, ...], x: Tensor, y: Tensor) -> Tensor:
+    def forward(self, x: tuple[Tensor, ...], y: tuple[Tensor, ...]) -> Tensor:
+        """R of pairs from the parts of each x and of each y: (..., D)."""
+
+    def compose(self, parts: WordParts, x: Tensor, y: Tensor) -> Tensor:
         """R of the pairs of rows `x` and `y`: their shape, then D."""
+        xs = tuple(take_rows(part, x) for part in parts.as_x)
+        ys = tuple(take_rows(part, y) for part in parts.as_y)
+        pairs: Tensor = self(xs, ys)
+        return pairs
 
 
 class MlpPair(PairEncoder):
@@ -72,19 +87,18 @@ class MlpPair(PairEncoder):
         self.first = nn.Linear(3 * size, size)
         self.others = nn.ModuleList(nn.Linear(size, size) for _ in range(config.layers - 1))
 
-    def word_parts(self, words: Tensor) -> tuple[Tensor, ...]:
-        """Normalised words, Wₓx and W_y y + b."""
+    def word_parts(self, words: Tensor) -> WordParts:
+        """Normalised words beside Wₓx, and beside W_y y + b."""
         words = normalise(words)
         weight_x, weight_y, _ = self.first.weight.chunk(3, dim=1)
-        part_x = functional.linear(words, weight_x)
-        return words, part_x, functional.linear(words, weight_y, self.first.bias)
+        part_y = functional.linear(words, weight_y, self.first.bias)
+        return WordParts((words, functional.linear(words, weight_x)), (words, part_y))
 
-    def compose(self, parts: tuple[Tensor, ...], x: Tensor, y: Tensor) -> Tensor:
+    def forward(self, x: tuple[Tensor, ...], y: tuple[Tensor, ...]) -> Tensor:
         """The rest of the first layer, and the other layers with ReLU between."""
-        words, part_x, part_y = parts
         weight_product = self.first.weight.chunk(3, dim=1)[2]
-        hidden = functional.linear(take_rows(words, x) * take_rows(words, y), weight_product)
-        hidden = hidden + take_rows(part_x, x) + take_rows(part_y, y)
+        hidden = functional.linear(x[0] * y[0], weight_product)
+        hidden = hidden + x[1] + y[1]
         for layer in self.others:
             hidden = layer(functional.relu(hidden))
         return hidden
@@ -93,25 +107,26 @@ class MlpPair(PairEncoder):
 class MultiplyPair(PairEncoder):
     """R(x, y) = x∘y on normalised words (the paper's "Composition: Multiply")."""
 
-    def word_parts(self, words: Tensor) -> tuple[Tensor, ...]:
+    def word_parts(self, words: Tensor) -> WordParts:
         """Normalised words."""
-        return (normalise(words),)
+        words = normalise(words)
+        return WordParts((words,), (words,))
 
-    def compose(self, parts: tuple[Tensor, ...], x: Tensor, y: Tensor) -> Tensor:
+    def forward(self, x: tuple[Tensor, ...], y: tuple[Tensor, ...]) -> Tensor:
         """The element-wise product."""
-        return take_rows(parts[0], x) * take_rows(parts[0], y)
+        return x[0] * y[0]
 
 
 class DifferencePair(PairEncoder):
     """R(x, y) = (x − y) / ‖x − y‖ (the paper's PairDistance)."""
 
-    def word_parts(self, words: Tensor) -> tuple[Tensor, ...]:
+    def word_parts(self, words: Tensor) -> WordParts:
         """The words themselves."""
-        return (words,)
+        return WordParts((words,), (words,))
 
-    def compose(self, parts: tuple[Tensor, ...], x: Tensor, y: Tensor) -> Tensor:
+    def forward(self, x: tuple[Tensor, ...], y: tuple[Tensor, ...]) -> Tensor:
         """The normalised difference."""
-        return normalise(take_rows(parts[0], x) - take_rows(parts[0], y))
+        return normalise(x[0] - y[0])
 
 
 _COMPOSITIONS: dict[str, type[PairEncoder]] = {

@@ -15,7 +15,7 @@ from pair2vec.text.corpus import Corpus
 from pair2vec.text.vocabulary import Vocabulary
 from pair2vec.training.batches import NegativeSource
 from pair2vec.training.checkpoint import Checkpoint, last_checkpoint, write_checkpoint
-from pair2vec.training.devices import computing
+from pair2vec.training.devices import LONG_RUN, compile_network, computing
 from pair2vec.training.metrics import Averages, MetricsFile
 from pair2vec.training.network import Batch, Network, Outcome
 from pair2vec.training.optimisers import OPTIMISERS
@@ -78,6 +78,8 @@ class Trainer:
         self._generator = torch.Generator(device).manual_seed(self._config.seed + 1)
         self._optimiser = OPTIMISERS[self._config.optimiser]()
         self.total_steps = self._count_steps()
+        if device.type == "cuda" and self.total_steps * self._config.batch >= LONG_RUN:
+            compile_network(self.network)
         self._schedule = SCHEDULES[self._config.schedule](
             self._config.rate,
             total_steps=self.total_steps,

@@ -94,7 +94,7 @@ class Network(nn.Module):
         part = self.context.word_part(touched.vectors)
         groups = torch.split(places, [group.numel() for group in contexts])
         encoded = [
-            self.context(part, rows.view_as(group))
+            self.context.encode(part, rows.view_as(group))
             for rows, group in zip(groups, contexts, strict=True)
             if len(group)
         ]

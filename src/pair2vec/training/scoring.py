@@ -41,7 +41,7 @@ class Scorer:
     @torch.no_grad()
     def context(self, context: Sequence[int]) -> Tensor:
         """C(c) of one context, (D,)."""
-        encoded: Tensor = self._network.context(
+        encoded: Tensor = self._network.context.encode(
             self._context_part, torch.tensor([context], device=self._context_part.device)
         )
         return encoded[0]
