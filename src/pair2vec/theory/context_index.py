@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pair2vec.text.corpus import Ids
+from pair2vec.text.patterns import Pattern
 from pair2vec.text.vocabulary import BOUNDARY
-from pair2vec.theory.patterns import Pattern
 from pair2vec.theory.scan import MARGIN, Positions, inside
 
 

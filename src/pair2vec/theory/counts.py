@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pair2vec.text.corpus import Corpus, Ids
+from pair2vec.text.patterns import DISTANCES, Pattern
+from pair2vec.text.spelling import WordPair
 from pair2vec.text.vocabulary import BOUNDARY
 from pair2vec.theory.context_index import ContextIndex
-from pair2vec.theory.patterns import Pattern
 from pair2vec.theory.pmi import Counts
 from pair2vec.theory.scan import Positions, blocks, count_triples, occurrences, within_sentence
-from pair2vec.theory.spelling import WordPair
-from pair2vec.triples.windows import DISTANCES
 
 
 def count_pattern(corpus: Corpus, pair: WordPair, pattern: Pattern) -> Counts:

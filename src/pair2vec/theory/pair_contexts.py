@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 
 from pair2vec.errors import UsageError
 from pair2vec.text.corpus import Corpus
+from pair2vec.text.patterns import DISTANCES, context_text
+from pair2vec.text.spelling import WordPair
 from pair2vec.text.vocabulary import Vocabulary
 from pair2vec.theory.context_index import ContextIndex
 from pair2vec.theory.counts import count_indexed, find_pair_in, id_frequency
-from pair2vec.theory.patterns import context_text
 from pair2vec.theory.pmi import PAPER, Counts, Negatives, mvpmi, pmi
 from pair2vec.theory.scan import blocks
-from pair2vec.theory.spelling import WordPair
-from pair2vec.triples.windows import DISTANCES, gather_contexts
+from pair2vec.triples.windows import gather_contexts
 
 Order = Literal["count", "pmi", "mvpmi"]
 

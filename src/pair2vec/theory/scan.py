@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pair2vec.text.corpus import Corpus, Ids
+from pair2vec.text.patterns import DISTANCES
 from pair2vec.text.vocabulary import BOUNDARY
-from pair2vec.triples.windows import DISTANCES
 
 Positions = NDArray[np.intp]
 

@@ -8,12 +8,13 @@ from numpy.typing import NDArray
 
 from pair2vec.errors import InputError
 from pair2vec.text.corpus import Corpus
+from pair2vec.text.patterns import DISTANCES
 from pair2vec.text.vocabulary import PADDING
 from pair2vec.theory.context_index import ContextIndex
 from pair2vec.theory.counts import id_frequency
 from pair2vec.theory.pmi import Counts
 from pair2vec.theory.scan import all_words, blocks, count_triples, within_sentence
-from pair2vec.triples.windows import DISTANCES, gather_contexts
+from pair2vec.triples.windows import gather_contexts
 
 MOST_TRIPLES = 20_000_000
 """These take about 4 GB."""

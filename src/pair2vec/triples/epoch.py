@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from pair2vec.errors import InputError, UsageError
 from pair2vec.text.corpus import Corpus
+from pair2vec.text.patterns import DISTANCES
 from pair2vec.triples.frequent_pairs import FrequentPairs, pair_of
 from pair2vec.triples.subsampling import KeepAll, KeepRule, PairThreshold, WordThreshold
-from pair2vec.triples.windows import DISTANCES, Triples, find_triples, gather_contexts
+from pair2vec.triples.windows import Triples, find_triples, gather_contexts
 
 _RULES: dict[str, type[PairThreshold | WordThreshold]] = {
     "pair": PairThreshold,

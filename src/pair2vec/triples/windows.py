@@ -11,10 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pair2vec.text.corpus import Ids
+from pair2vec.text.patterns import DISTANCES
 from pair2vec.text.vocabulary import BOUNDARY, X, Y
-
-DISTANCES = range(1, 6)
-"""How far to the right of x the paper looks for y."""
 
 
 class Triples(NamedTuple):

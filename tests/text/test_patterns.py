@@ -3,9 +3,9 @@
 import pytest
 
 from pair2vec.errors import UsageError
+from pair2vec.text.patterns import Pattern, context_text, parse_pattern
+from pair2vec.text.spelling import WordPair, find_pair
 from pair2vec.text.vocabulary import BOUNDARY, Vocabulary, WordCount, X, Y
-from pair2vec.theory.patterns import Pattern, context_text, parse_pattern
-from pair2vec.theory.spelling import WordPair, find_pair
 
 WORDS = "neither nor in , . 's hot cold cola called well-known x y and".split()
 VOCABULARY = Vocabulary([WordCount(word, 1) for word in WORDS])
@@ -56,7 +56,7 @@ def test_an_edge_may_be_typed() -> None:
         ("X nor Y , and", "2 words right of Y"),
         ("X and and and and and Y", "5 words between X and Y .* at most 4"),
         ("X <s> Y", "<s> between X and Y"),
-        ("X calld Y", "'calld' is not in the corpus vocabulary; did you mean called"),
+        ("X calld Y", "'calld' is not in the vocabulary; did you mean called"),
         ("<pad> X Y", "3 words left of X"),
     ],
 )
@@ -80,8 +80,8 @@ def test_a_pair_is_found_in_any_case() -> None:
 @pytest.mark.parametrize(
     ("word", "problem"),
     [
-        ("colt", "'colt' is not in the corpus vocabulary; did you mean cold, cola?"),
-        ("zzzz", "'zzzz' is not in the corpus vocabulary$"),
+        ("colt", "'colt' is not in the vocabulary; did you mean cold, cola?"),
+        ("zzzz", "'zzzz' is not in the vocabulary$"),
         ("hot cold", "'hot cold' is 2 tokens"),
         ("<s>", "is 3 tokens"),
         (" ", "is nothing to the tokeniser"),

@@ -11,9 +11,11 @@ from typing import NamedTuple
 
 from pair2vec.errors import UsageError
 from pair2vec.text.sentences import BREAK, cased_tokens, fold
+from pair2vec.text.spelling import find_word
 from pair2vec.text.vocabulary import BOUNDARY, SPECIAL_TOKENS, Vocabulary, X, Y
-from pair2vec.theory.spelling import find_word
-from pair2vec.triples.windows import DISTANCES
+
+DISTANCES = range(1, 6)
+"""How far to the right of x the paper looks for y."""
 
 _EDGE = SPECIAL_TOKENS[BOUNDARY]
 _EXAMPLE = "'neither X nor Y'"

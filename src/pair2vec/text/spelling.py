@@ -12,6 +12,17 @@ _WORDS_COMPARED = 50_000
 _LENGTHS_APART = 2
 
 
+class UnknownWordError(UsageError):
+    """A word that a vocabulary does not have."""
+
+    def __init__(self, word: str, alike: list[str]) -> None:
+        hint = f"; did you mean {', '.join(alike)}?" if alike else ""
+        super().__init__(f"{word!r} is not in the vocabulary{hint}")
+        self.word = word
+        self.alike = alike
+        """Known words spelled like it, the nearest first."""
+
+
 class WordPair(NamedTuple):
     """The ids of a word x and of a word y that comes after it."""
 
@@ -25,14 +36,20 @@ def find_pair(x: str, y: str, vocabulary: Vocabulary) -> WordPair:
     Raises:
         UsageError: one of them is not a single word of the vocabulary.
     """
-    return WordPair(_find_typed(x, vocabulary), _find_typed(y, vocabulary))
+    return WordPair(find_typed(x, vocabulary), find_typed(y, vocabulary))
 
 
-def _find_typed(text: str, vocabulary: Vocabulary) -> int:
+def find_typed(text: str, vocabulary: Vocabulary) -> int:
+    """The id of a word as a user may type it.
+
+    Raises:
+        UsageError: it is not one word.
+        UnknownWordError: the vocabulary does not have it.
+    """
     tokens = tokenize(text)
     if len(tokens) != 1:
         parts = f"{len(tokens)} tokens ({' '.join(tokens)})" if tokens else "nothing"
-        raise UsageError(f"{text!r} is {parts} to the tokeniser; x and y are one word each")
+        raise UsageError(f"{text!r} is {parts} to the tokeniser; give one word")
     return find_word(tokens[0], vocabulary)
 
 
@@ -40,13 +57,11 @@ def find_word(word: str, vocabulary: Vocabulary) -> int:
     """The id of a word spelled as the tokeniser spells it.
 
     Raises:
-        UsageError: the vocabulary does not have it; the message names words that look alike.
+        UnknownWordError: the vocabulary does not have it.
     """
     number = vocabulary.ids.get(word)
     if number is None:
-        alike = look_alikes(word, vocabulary)
-        hint = f"; did you mean {', '.join(alike)}?" if alike else ""
-        raise UsageError(f"{word!r} is not in the corpus vocabulary{hint}")
+        raise UnknownWordError(word, look_alikes(word, vocabulary))
     return number
 
 
