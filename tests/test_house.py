@@ -18,9 +18,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "encoders": {"text"},
     "model": {"text"},
     "training": {"encoders", "triples", "model", "text"},
+    "query": {"model", "text"},
     "miniworld": set(),
-    "evaluation": {"miniworld", "training", "triples", "model", "text"},
-    "display": {"text", "theory", "training", "evaluation"},
+    "evaluation": {"miniworld", "query", "training", "triples", "model", "text"},
+    "display": {"text", "theory", "training", "query", "evaluation"},
     "cli": {
         "text",
         "triples",
@@ -28,6 +29,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "encoders",
         "training",
         "model",
+        "query",
         "miniworld",
         "evaluation",
         "display",
@@ -36,7 +38,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 FOUNDATIONS = {"", "errors", "atomic"}
 WITHOUT_TORCH = {
     *FOUNDATIONS,
-    *("text", "triples", "theory", "model", "miniworld", "display", "cli"),
+    *("text", "triples", "theory", "model", "query", "miniworld", "display", "cli"),
 }
 
 

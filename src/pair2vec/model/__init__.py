@@ -2,11 +2,12 @@
 
 from pair2vec.model.card import model_card
 from pair2vec.model.facts import model_facts
-from pair2vec.model.folder import SavedModel, load_model, save_model
+from pair2vec.model.folder import PatternCount, SavedModel, load_model, save_model
 from pair2vec.model.precision import PRECISIONS, Precision, Rows
 
 __all__ = [
     "PRECISIONS",
+    "PatternCount",
     "Precision",
     "Rows",
     "SavedModel",

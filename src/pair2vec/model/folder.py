@@ -4,16 +4,17 @@ A folder of
 
 - ``model.safetensors``: the arrays, and ``counts``, how often each word occurs;
 - ``vocabulary.txt``: one word a line; the line's number is the word's id;
+- ``patterns.tsv``: patterns that are frequent in the corpus, each with its count; may be missing;
 - ``README.md``: the model card;
 - ``config.json``: written last; its presence means that the model is complete.
 """
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,13 +31,21 @@ FORMAT = 1
 CONFIG = "config.json"
 TENSORS = "model.safetensors"
 VOCABULARY = "vocabulary.txt"
+PATTERNS = "patterns.tsv"
 CARD = "README.md"
-FILES = (CONFIG, TENSORS, VOCABULARY, CARD)
+FILES = (CONFIG, TENSORS, VOCABULARY, PATTERNS, CARD)
 TRAINING = "training"
 """Beside these, the folder with what ``pair2vec train`` needs to go on."""
 
 _COUNTS = "counts"
 _WAY_OUT = "copy or save the model again"
+
+
+class PatternCount(NamedTuple):
+    """A pattern as text, such as ``neither X nor Y ,``, and how often it was seen."""
+
+    pattern: str
+    count: int
 
 
 @dataclass(frozen=True)
@@ -47,6 +56,17 @@ class SavedModel:
     config: dict[str, Any]
     vocabulary: Vocabulary
     _stored: Arrays = field(repr=False)
+
+    def patterns(self) -> list[PatternCount]:
+        """Those frequent in the corpus, the most frequent first; [] if none are kept."""
+        path = self.folder / PATTERNS
+        if not path.exists():
+            return []
+        rows = [line.split("\t") for line in path.read_bytes().decode().split("\n")[:-1]]
+        for number, row in enumerate(rows, start=1):
+            if len(row) != 2 or not row[1].isdigit():
+                raise InputError(f"{path}, line {number}: expected a pattern, a tab and a count")
+        return [PatternCount(pattern, int(count)) for pattern, count in rows]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -74,6 +94,7 @@ def save_model(
     vocabulary: Vocabulary,
     config: Mapping[str, Any],
     *,
+    patterns: Iterable[PatternCount] = (),
     precision: Precision = "float32",
     overwrite: bool = False,
 ) -> None:
@@ -86,6 +107,7 @@ def save_model(
         config: What is known of the model, as JSON: ``corpus``, ``recipe``, ``metrics``,
             ``created`` and the like. What concerns the file itself (``format``, ``version``,
             ``precision``, ``words``, ``bytes``, ``tensors``) is filled in here.
+        patterns: Of the corpus, to explain pairs by.
         precision: In which the tables are stored.
         overwrite: Replace a model that is there. Other files in its folder are left alone.
 
@@ -108,12 +130,13 @@ def save_model(
     files = {
         TENSORS: content,
         VOCABULARY: _vocabulary_lines(vocabulary),
+        PATTERNS: "".join(f"{pattern}\t{count}\n" for pattern, count in patterns).encode(),
         CONFIG: _to_json(whole_config),
         CARD: model_card(whole_config).encode(),
     }
     _refuse_or_clear(folder, overwrite=overwrite)
     # The tensors first: their mark tells what a killed process leaves from someone's own files.
-    for name in (TENSORS, VOCABULARY, CARD):
+    for name in (TENSORS, VOCABULARY, PATTERNS, CARD):
         write_whole(folder / name, files[name])
     _settle(folder)
     write_whole(folder / CONFIG, files[CONFIG])

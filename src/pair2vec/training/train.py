@@ -18,15 +18,26 @@ from torch import Tensor
 from pair2vec.atomic import write_whole
 from pair2vec.encoders.word_vectors import fill_missing, random_vectors, read_word_vectors
 from pair2vec.errors import UsageError
-from pair2vec.model.folder import CONFIG, TRAINING, SavedModel, check_free, load_model, save_model
+from pair2vec.model.folder import (
+    CONFIG,
+    TRAINING,
+    PatternCount,
+    SavedModel,
+    check_free,
+    load_model,
+    save_model,
+)
 from pair2vec.model.precision import Precision
 from pair2vec.text.corpus import Corpus
+from pair2vec.text.patterns import context_text
 from pair2vec.training.devices import find_device, threads
 from pair2vec.training.loop import Surroundings, Trainer, TrainingProgress
 from pair2vec.training.negatives import nearest_words
 from pair2vec.training.network import Network
 from pair2vec.training.recipes import Recipe
 from pair2vec.training.settings import recipe_from_json
+from pair2vec.triples.epoch import TriplesConfig, TripleStream
+from pair2vec.triples.frequent_contexts import frequent_contexts
 
 _log = logging.getLogger(__name__)
 _JOB = "job.json"
@@ -173,6 +184,12 @@ def published_arrays(network: Network) -> dict[str, np.ndarray[Any, np.dtype[np.
     }
 
 
+def mine_patterns(corpus: Corpus, triples: TriplesConfig, most: int = 5_000) -> list[PatternCount]:
+    """The patterns that pairs most often stand in, to explain a pair by."""
+    found = frequent_contexts(TripleStream(corpus, triples), most)
+    return [PatternCount(context_text(c, corpus.vocabulary), count) for c, count in found]
+
+
 def _publish(
     trainer: Trainer, corpus: Corpus, out: Path, precision: Precision, *, overwrite: bool
 ) -> SavedModel:
@@ -196,8 +213,15 @@ def _publish(
         "triples": trainer.triples,
         "metrics": metrics,
     }
-    arrays = published_arrays(trainer.network)
-    save_model(out, arrays, corpus.vocabulary, config, precision=precision, overwrite=overwrite)
+    save_model(
+        out,
+        published_arrays(trainer.network),
+        corpus.vocabulary,
+        config,
+        patterns=mine_patterns(corpus, trainer.recipe.triples),
+        precision=precision,
+        overwrite=overwrite,
+    )
     return load_model(out)
 
 

@@ -1,0 +1,324 @@
+"""A model to ask: words in, words and numbers out.
+
+What it needs is read from the model folder when a question first needs it.
+"""
+
+import os
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Literal, NamedTuple, get_args, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pair2vec.errors import InputError, UsageError
+from pair2vec.model.facts import model_facts
+from pair2vec.model.folder import SavedModel, load_model
+from pair2vec.query.analogies import Direction, directed, offset_cosines, pair_cosines
+from pair2vec.query.contexts import PatternVectors
+from pair2vec.query.matches import Match, PairBatch, PairMatch, PatternMatch, best
+from pair2vec.query.neighbours import all_pairs, likely_pairs, repeated_words, similarities
+from pair2vec.query.pair_vectors import Numbers, Vectors, make_pair_vectors, normalise
+from pair2vec.text.spelling import UnknownWordError, find_typed
+from pair2vec.text.vocabulary import PADDING, SPECIAL_TOKENS, Vocabulary
+
+Unknown = Literal["error", "skip", "zero"]
+"""What a batch does with an unknown word: refuse, leave the pair out, or give it a zero vector."""
+
+_SPECIAL = range(len(SPECIAL_TOKENS))
+
+
+class _PairIds(NamedTuple):
+    """Pairs as ids, and of each whether both its words are known."""
+
+    x: Numbers
+    y: Numbers
+    known: NDArray[np.bool_]
+
+
+class Pair2vec:
+    """A trained model, open for questions."""
+
+    def __init__(self, saved: SavedModel) -> None:
+        self.saved = saved
+        self._pairs = make_pair_vectors(saved)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The words it knows."""
+        return self.saved.vocabulary
+
+    def info(self) -> dict[str, str]:
+        """What is known of the model, as printable values by name."""
+        return model_facts(self.saved)
+
+    def pair(
+        self, x: str, y: str, *, direction: Direction = "both", normalised: bool = True
+    ) -> Vectors:
+        """The vector of the relation of `x` to `y`.
+
+        Args:
+            x: A word.
+            y: A word.
+            direction: "forward" is R(x, y), "backward" is R(y, x), "both" one behind the other.
+            normalised: Each direction to length one, as the paper uses them (`eq:bi-relemb`).
+
+        Raises:
+            UnknownWordError: it names the words that are spelled alike.
+        """
+        (vector,) = self.pairs([(x, y)], direction=direction, normalised=normalised).vectors
+        return vector  # type: ignore[no-any-return]
+
+    def pairs(
+        self,
+        pairs: Iterable[tuple[str, str]],
+        *,
+        direction: Direction = "both",
+        normalised: bool = True,
+        unknown: Unknown = "error",
+    ) -> PairBatch:
+        """The vectors of many pairs, as `pair` makes them.
+
+        Args:
+            pairs: Of words.
+            direction: As in `pair`.
+            normalised: As in `pair`.
+            unknown: "error" raises at the first unknown word; "skip" leaves such pairs out; "zero"
+                gives them a zero vector. `known` of the answer says which they are.
+        """
+        x, y, known = self._ids_of_pairs(pairs, unknown)
+        vectors = directed(self._pairs, x[known], y[known], direction, normalised=normalised)
+        if unknown == "zero":
+            rows = np.zeros((len(known), vectors.shape[1]), np.float32)
+            rows[known] = vectors
+            vectors = rows
+        return PairBatch(vectors, known)
+
+    def context(self, pattern: str) -> Vectors:
+        """The vector C of a pattern such as ``neither X nor Y``: (D,).
+
+        An outer word that is left open stands for any word: the mean over the frequent ones.
+        """
+        (vector,) = self._patterns([pattern])
+        return vector  # type: ignore[no-any-return]
+
+    def score(self, x: str, y: str, pattern: str) -> float:
+        """R(x, y)·C(pattern): how well the pair fits the pattern."""
+        return float(self.scores([(x, y)], [pattern])[0, 0])
+
+    def scores(self, pairs: Iterable[tuple[str, str]], patterns: Sequence[str]) -> Vectors:
+        """The score of each pair in each pattern: (pairs, patterns)."""
+        x, y, _ = self._ids_of_pairs(pairs, "error")
+        scores: Vectors = self._pairs(x, y) @ self._patterns(patterns).T
+        return scores
+
+    @overload
+    def fill(
+        self,
+        pattern: str,
+        *,
+        x: str | None = None,
+        y: str | None = None,
+        top: int = 10,
+        among: Iterable[str] | None = None,
+    ) -> list[Match]: ...
+
+    @overload
+    def fill(self, pattern: list[str], *, x: str, y: str, top: int = 10) -> list[PatternMatch]: ...
+
+    def fill(
+        self,
+        pattern: str | list[str],
+        *,
+        x: str | None = None,
+        y: str | None = None,
+        top: int = 10,
+        among: Iterable[str] | None = None,
+    ) -> list[Match] | list[PatternMatch]:
+        """The words that fit the free slot of a pattern best; or, of several patterns, the best.
+
+        Args:
+            pattern: As in ``in X , Y .``; or a list of them, to rank for given x and y.
+            x: The word in slot X, to find words for Y.
+            y: The word in slot Y, to find words for X.
+            top: How many to return.
+            among: Words to choose from; all of the vocabulary otherwise.
+        """
+        if not isinstance(pattern, str):
+            if x is None or y is None:
+                raise UsageError("several patterns are ranked for a pair: give both x and y")
+            return self._rank_patterns(pattern, self.scores([(x, y)], pattern)[0], top)
+        if (x is None) == (y is None):
+            raise UsageError(
+                f"pattern {pattern!r}: give the word in slot X or the one in slot Y, to find the "
+                "other; or both, and a list of patterns to rank"
+            )
+        given = find_typed(x if x is not None else str(y), self.vocabulary)
+        half = self._pairs.given(given, "x" if x is not None else "y")
+        context = self.context(pattern)
+        ids = self._candidates(among)
+        words = self._pairs.all_inputs if ids is None else self._pairs.inputs(ids)
+        return self._matches(half.scores(words, context), ids, top, without=[given])
+
+    def explain(self, x: str, y: str, *, top: int = 10) -> list[PatternMatch]:
+        """The patterns, of those frequent in the corpus, that fit a pair best."""
+        patterns = [pattern for pattern, _ in self.saved.patterns()]
+        if not patterns:
+            raise InputError(
+                f"{self.saved.folder}: has no patterns to explain pairs by; train it again, or "
+                "give patterns of your own to 'fill' with both x and y"
+            )
+        vector = self.pair(x, y, direction="forward", normalised=False)
+        return self._rank_patterns(patterns, self._corpus_patterns @ vector, top)
+
+    @cached_property
+    def _corpus_patterns(self) -> Vectors:
+        return self._patterns([pattern for pattern, _ in self.saved.patterns()])
+
+    def analogy(
+        self,
+        a: str,
+        b: str,
+        x: str,
+        *,
+        alpha: float = 0.6,
+        direction: Direction = "both",
+        top: int = 10,
+        among: Iterable[str] | None = None,
+    ) -> list[Match]:
+        """The words y that are to `x` as `b` is to `a`; never a, b or x themselves.
+
+        Args:
+            a: The first word of the example.
+            b: The second word of the example.
+            x: The word asked about.
+            alpha: The weight of the pair vectors, cos(r_ab, r_xy); the rest is the weight of the
+                single words', cos(b − a + x, y).
+            direction: Of the pair vectors.
+            top: How many to return.
+            among: Words to choose from; all of the vocabulary otherwise.
+        """
+        if not 0 <= alpha <= 1:
+            raise UsageError(f"alpha is {alpha}; it must be between 0 and 1")
+        given = [find_typed(word, self.vocabulary) for word in (a, b, x)]
+        ids = self._candidates(among)
+        example = self.pair(a, b, direction=direction)
+        words = self._pairs.all_inputs if ids is None else self._pairs.inputs(ids)
+        scores = np.zeros(len(words), np.float32)
+        if alpha:
+            scores += alpha * pair_cosines(self._pairs, example, given[2], words, direction)
+        if alpha < 1:
+            offsets = offset_cosines(self._unit_words, *given)
+            scores += (1 - alpha) * (offsets if ids is None else offsets[ids])
+        return self._matches(scores, ids, top, without=given)
+
+    def nearest(
+        self,
+        x: str,
+        y: str,
+        *,
+        among: Iterable[tuple[str, str]] | None = None,
+        words: Iterable[str] | None = None,
+        direction: Direction = "both",
+        top: int = 10,
+        unknown: Unknown = "error",
+    ) -> list[PairMatch]:
+        """Pairs in the same relation as `x` and `y`.
+
+        Args:
+            x: A word.
+            y: A word.
+            among: The pairs to choose from.
+            words: Or the words whose pairs to choose from: all n·(n − 1) of them.
+            direction: Of the pair vectors.
+            top: How many to return.
+            unknown: What to do with unknown words in `among` or `words`: "error" or "skip".
+
+        Without `among` or `words`, pairs are searched for: words like x, each with words that are
+        to it about as y is to x by their single vectors; the pair vectors then rank them. No
+        word appears twice, nor x or y.
+        """
+        if among is not None and words is not None:
+            raise UsageError("give pairs to choose among, or words, not both")
+        if unknown == "zero":
+            raise UsageError('unknown is "zero", which no pair can be ranked by; "error" or "skip"')
+        example = self.pair(x, y, direction=direction)
+        given = [find_typed(word, self.vocabulary) for word in (x, y)]
+        if among is not None:
+            first, second, known = self._ids_of_pairs(among, unknown)
+            first, second = first[known], second[known]
+        elif words is not None:
+            chosen, _, known = self._ids_of_pairs(((word, word) for word in words), unknown)
+            first, second = all_pairs(np.unique(chosen[known]))
+        else:
+            first, second = likely_pairs(self._unit_words, *given)
+        scores = similarities(self._pairs, example, first, second, direction)
+        if among is None and words is None:
+            left_out = repeated_words(scores, first, second)
+        else:
+            left_out = np.flatnonzero((first == given[0]) & (second == given[1]))
+        spelled = self.vocabulary.words
+        return [
+            PairMatch(spelled[first[place]], spelled[second[place]], float(scores[place]))
+            for place in best(scores, top, without=left_out.tolist())
+        ]
+
+    @cached_property
+    def _patterns(self) -> PatternVectors:
+        return PatternVectors(self.saved)
+
+    @cached_property
+    def _unit_words(self) -> Vectors:
+        """The words of R, of length one: (V, D)."""
+        return normalise(self._pairs.all_inputs)
+
+    def _ids_of_pairs(self, pairs: Iterable[tuple[str, str]], unknown: Unknown) -> _PairIds:
+        if unknown not in get_args(Unknown):
+            raise UsageError(
+                f"unknown is {unknown!r}; it must be one of {', '.join(get_args(Unknown))}"
+            )
+        rows, known = [], []
+        for x, y in pairs:
+            try:
+                rows.append([find_typed(word, self.vocabulary) for word in (x, y)])
+                known.append(True)
+            except UnknownWordError:
+                if unknown == "error":
+                    raise
+                rows.append([PADDING, PADDING])
+                known.append(False)
+        ids = np.array(rows, np.intp).reshape(-1, 2)
+        return _PairIds(ids[:, 0], ids[:, 1], np.array(known, np.bool_))
+
+    def _candidates(self, among: Iterable[str] | None) -> Numbers | None:
+        """The ids of words to choose from, each once; None for all."""
+        if among is None:
+            return None
+        return np.unique([find_typed(word, self.vocabulary) for word in among]).astype(np.intp)
+
+    def _matches(
+        self, scores: Vectors, ids: Numbers | None, top: int, without: Sequence[int]
+    ) -> list[Match]:
+        """The best words; special tokens and those in `without` left out."""
+        if ids is None:
+            ids, left_out = np.arange(len(scores)), [*_SPECIAL, *without]
+        else:
+            left_out = np.flatnonzero(np.isin(ids, without)).tolist()
+        words = self.vocabulary.words
+        return [
+            Match(words[ids[place]], float(scores[place]))
+            for place in best(scores, top, without=left_out)
+        ]
+
+    def _rank_patterns(
+        self, patterns: Sequence[str], scores: Vectors, top: int
+    ) -> list[PatternMatch]:
+        return [PatternMatch(patterns[n], float(scores[n])) for n in best(scores, top)]
+
+
+def load(path: str | os.PathLike[str] | None = None) -> Pair2vec:
+    """Open the model in a folder."""
+    if path is None:
+        raise UsageError("no model given; name the folder of one that 'pair2vec train' made")
+    return Pair2vec(load_model(Path(path)))

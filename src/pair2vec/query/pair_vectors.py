@@ -1,0 +1,219 @@
+"""R(x, y) without torch, from a saved model.
+
+Shapes: V vocabulary, N pairs, D dimension.
+
+With one word given, R is a plain network of the other: W₁[x; y; x∘y] = (W_y + W_m·diag x) y + Wₓx.
+So a question to the whole vocabulary costs no more in the first layer than in any other, and the
+last layer, which only the dot product with one vector sees, costs next to nothing.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pair2vec.errors import InputError
+from pair2vec.model.folder import SavedModel
+from pair2vec.model.precision import Rows
+
+Vectors = NDArray[np.float32]
+Numbers = NDArray[np.intp]
+
+Role = Literal["x", "y"]
+"""Which word of a pair is meant."""
+
+_BLOCK = 2048
+"""Words at a time: few enough for what a layer makes of them to stay in the cache."""
+
+
+def normalise(vectors: Vectors) -> Vectors:
+    """Vectors of length one; the epsilon keeps one at zero there instead of making it NaN."""
+    lengths = np.sqrt(np.einsum("...d,...d->...", vectors, vectors))[..., None]
+    unit: Vectors = vectors / np.maximum(lengths, np.float32(1e-8))
+    return unit
+
+
+class Layer(NamedTuple):
+    """A linear layer."""
+
+    weight: Vectors
+    """(D, D)"""
+    bias: Vectors
+    """(D,)"""
+
+    def __call__(self, inputs: Vectors) -> Vectors:
+        """(N, D) to (N, D)."""
+        outputs: Vectors = inputs @ self.weight.T
+        outputs += self.bias
+        return outputs
+
+
+@dataclass(frozen=True)
+class HalfPair:
+    """R with one of its words given: a network of the other word's vector."""
+
+    layers: tuple[Layer, ...]
+    """With ReLU between."""
+    is_normalised: bool = False
+    """Whether the outcome has length one."""
+
+    def vectors(self, words: Vectors) -> Vectors:
+        """R of each word with the given one: (N, D)."""
+        made = np.empty((len(words), len(self.layers[-1].bias)), np.float32)
+        for start in range(0, len(words), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            outputs = self.layers[-1](self._hidden(words[block]))
+            made[block] = normalise(outputs) if self.is_normalised else outputs
+        return made
+
+    def cosines(self, words: Vectors, targets: Vectors) -> Vectors:
+        """The cosine of R of each word with each of K targets of length one, (K, D): (N, K)."""
+        made = np.empty((len(words), len(targets)), np.float32)
+        for start in range(0, len(words), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            made[block] = normalise(self.vectors(words[block])) @ targets.T
+        return made
+
+    def scores(self, words: Vectors, readout: Vectors) -> Vectors:
+        """R·readout for each word: (N,)."""
+        if self.is_normalised:
+            return self.vectors(words) @ readout
+        weight, constant = readout @ self.layers[-1].weight, readout @ self.layers[-1].bias
+        made = np.empty(len(words), np.float32)
+        for start in range(0, len(words), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            made[block] = self._hidden(words[block]) @ weight + constant
+        return made
+
+    def _hidden(self, words: Vectors) -> Vectors:
+        """What the last layer gets."""
+        for layer in self.layers[:-1]:
+            words = layer(words)
+            np.maximum(words, 0, out=words)
+        return words
+
+
+class PairVectors(ABC):
+    """R for the ids of a vocabulary."""
+
+    def __init__(self, words: Rows) -> None:
+        self._rows = words
+        self.dimension = words.shape[1]
+
+    @abstractmethod
+    def inputs(self, ids: Numbers | slice) -> Vectors:
+        """The vectors of words as R takes them, (N, D)."""
+
+    @cached_property
+    def all_inputs(self) -> Vectors:
+        """Those of the whole vocabulary, (V, D): made at the first question that needs them."""
+        made = np.empty(self._rows.shape, np.float32)
+        for start in range(0, len(made), _BLOCK):
+            made[start : start + _BLOCK] = self.inputs(slice(start, start + _BLOCK))
+        return made
+
+    @abstractmethod
+    def given(self, word: int, role: Role) -> HalfPair:
+        """R with `word` as x or as y."""
+
+    @abstractmethod
+    def _compose(self, x: Vectors, y: Vectors) -> Vectors:
+        """R of pairs of inputs: (N, D)."""
+
+    def __call__(self, x: Sequence[int] | Numbers, y: Sequence[int] | Numbers) -> Vectors:
+        """R of the pairs of ids: (N, D)."""
+        ids = np.array([x, y], np.intp)
+        made = np.empty((ids.shape[1], self.dimension), np.float32)
+        for start in range(0, len(made), _BLOCK):
+            block = ids[:, start : start + _BLOCK]
+            made[start : start + _BLOCK] = self._compose(*map(self.inputs, block))
+        return made
+
+
+class MlpPairs(PairVectors):
+    """R(x, y) = MLP(x, y, x∘y) on normalised words."""
+
+    def __init__(self, saved: SavedModel) -> None:
+        super().__init__(saved.rows("pair.words"))
+        weight, self._bias = saved.array("pair.first.weight"), saved.array("pair.first.bias")
+        self._weight_x, self._weight_y, self._weight_product = np.split(weight, 3, axis=1)
+        count = saved.config["recipe"]["pair"]["layers"] - 1
+        names = [f"pair.others.{number}" for number in range(count)]
+        self._others = tuple(
+            Layer(saved.array(f"{name}.weight"), saved.array(f"{name}.bias")) for name in names
+        )
+
+    def inputs(self, ids: Numbers | slice) -> Vectors:
+        """Of length one."""
+        return normalise(self._rows[ids])
+
+    def given(self, word: int, role: Role) -> HalfPair:
+        """The first layer with the given word in its weights."""
+        vector = self.inputs(np.array([word]))[0]
+        own, other = self._weight_x, self._weight_y
+        if role == "y":
+            own, other = other, own
+        weight = other + self._weight_product * vector
+        first = Layer(weight, self._bias + own @ vector)
+        return HalfPair((first, *self._others))
+
+    def _compose(self, x: Vectors, y: Vectors) -> Vectors:
+        hidden = x @ self._weight_x.T + y @ self._weight_y.T
+        hidden += (x * y) @ self._weight_product.T
+        hidden += self._bias
+        for layer in self._others:
+            hidden = layer(np.maximum(hidden, 0, out=hidden))
+        return hidden
+
+
+class MultiplyPairs(PairVectors):
+    """R(x, y) = x∘y on normalised words."""
+
+    def inputs(self, ids: Numbers | slice) -> Vectors:
+        """Of length one."""
+        return normalise(self._rows[ids])
+
+    def given(self, word: int, role: Role) -> HalfPair:
+        """A diagonal layer; both roles are one."""
+        del role
+        vector = self.inputs(np.array([word]))[0]
+        return HalfPair((Layer(np.diag(vector), np.zeros_like(vector)),))
+
+    def _compose(self, x: Vectors, y: Vectors) -> Vectors:
+        return x * y
+
+
+class DifferencePairs(PairVectors):
+    """R(x, y) = (x − y) / ‖x − y‖."""
+
+    def inputs(self, ids: Numbers | slice) -> Vectors:
+        """As they are."""
+        return self._rows[ids]
+
+    def given(self, word: int, role: Role) -> HalfPair:
+        """The difference to the given word."""
+        sign = np.float32(-1 if role == "x" else 1)
+        vector = self.inputs(np.array([word]))[0]
+        identity = np.eye(self.dimension, dtype=np.float32)
+        return HalfPair((Layer(sign * identity, -sign * vector),), is_normalised=True)
+
+    def _compose(self, x: Vectors, y: Vectors) -> Vectors:
+        return normalise(x - y)
+
+
+def make_pair_vectors(saved: SavedModel) -> PairVectors:
+    """R as the model's recipe has it."""
+    composition = saved.config["recipe"]["pair"]["composition"]
+    if composition == "mlp":
+        return MlpPairs(saved)
+    if composition == "multiply":
+        return MultiplyPairs(saved.rows("pair.words"))
+    if composition == "difference":
+        return DifferencePairs(saved.rows("pair.words"))
+    raise InputError(
+        f"{saved.folder}: composition {composition!r} is not known here; upgrade pair2vec"
+    )
