@@ -11,7 +11,15 @@ from safetensors.numpy import load_file, save_file
 from pair2vec import __version__
 from pair2vec.atomic import write_whole
 from pair2vec.errors import InputError, UsageError
-from pair2vec.model import PRECISIONS, Precision, SavedModel, folder, load_model, save_model
+from pair2vec.model import (
+    PRECISIONS,
+    PatternCount,
+    Precision,
+    SavedModel,
+    folder,
+    load_model,
+    save_model,
+)
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary, WordCount
 
 VOCABULARY = Vocabulary([WordCount("the", 9), WordCount("été", 5), WordCount("'s", 2)])
@@ -206,7 +214,8 @@ def test_the_config_is_written_last_and_removed_first(
     saved(tmp_path, overwrite=True)
     assert steps[0] == "- config.json"
     assert steps[-1] == "+ config.json"
-    assert set(steps[1:-1]) == {"+ model.safetensors", "+ vocabulary.txt", "+ README.md"}
+    written = {"model.safetensors", "vocabulary.txt", "patterns.tsv", "README.md"}
+    assert set(steps[1:-1]) == {f"+ {name}" for name in written}
 
 
 # What may not be saved, and where.
@@ -373,3 +382,22 @@ def test_a_tensor_the_model_lacks_is_named_with_those_it_has(tmp_path: Path) -> 
             ask("nope")
     with pytest.raises(InputError, match="no tensor 'counts'"):
         model.array("counts")
+
+
+# Patterns.
+
+
+def test_patterns_survive_the_folder_and_may_be_none(tmp_path: Path) -> None:
+    patterns = [PatternCount("neither X nor Y ,", 7), PatternCount("<s> X été Y <s>", 2)]
+    assert saved(tmp_path / "with", patterns=patterns).patterns() == patterns
+    model = saved(tmp_path / "without")
+    assert model.patterns() == []
+    (model.folder / "patterns.tsv").unlink()
+    assert load_model(model.folder).patterns() == []
+
+
+def test_a_broken_line_of_the_patterns_is_named(tmp_path: Path) -> None:
+    model = saved(tmp_path, patterns=[PatternCount("X and Y", 1)])
+    (tmp_path / "patterns.tsv").write_text("X and Y\t1\nX or Y\n")
+    with pytest.raises(InputError, match=r"patterns\.tsv, line 2: expected a pattern, a tab"):
+        model.patterns()

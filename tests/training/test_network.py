@@ -8,7 +8,6 @@ from torch.nn import functional
 from pair2vec.encoders.context import ContextConfig
 from pair2vec.encoders.pair import MlpPair, PairConfig
 from pair2vec.training.network import Batch, Network
-from pair2vec.training.scoring import Scorer
 
 WORDS, SIZE, HIDDEN = 12, 5, 3
 LENGTHS = {4: 3, 5: 0, 6: 2, 7: 1, 8: 2}
@@ -155,16 +154,3 @@ def test_a_network_is_drawn_from_its_generator_alone() -> None:
     torch.manual_seed(1)
     make_network()
     assert torch.equal(torch.get_rng_state(), state)
-
-
-@torch.no_grad()
-def test_scores_outside_training_are_those_inside() -> None:
-    network, batch = make_network(), make_batch(2, 3)
-    expected = network(batch, 0).scores
-    scorer = Scorer(network)
-    contexts = [row.tolist() for group in batch.contexts for row in group]
-    for row, context in enumerate(contexts):
-        candidates = torch.cat([batch.y[row : row + 1], batch.other_y[row]])
-        found = scorer.fill(context, int(batch.x[row]), candidates).tolist()
-        inside = [float(expected.observed[row]), *expected.other_y[row].tolist()]
-        assert found == pytest.approx(inside, abs=1e-9)

@@ -4,14 +4,12 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch.nn import functional
 
 from pair2vec.miniworld import AnalogyQuestion, SlotQuestion
+from pair2vec.query import Match, Pair2vec
 from pair2vec.text.corpus import Corpus
-from pair2vec.text.vocabulary import BOUNDARY, SPECIAL_TOKENS, Vocabulary, X, Y
-from pair2vec.training.scoring import Scorer
+from pair2vec.text.vocabulary import Vocabulary
 from pair2vec.triples.frequent_pairs import pair_of
 from pair2vec.triples.windows import find_triples
 
@@ -42,11 +40,10 @@ class Mark(NamedTuple):
     chance: float
 
 
-def context_ids(pattern: str, vocabulary: Vocabulary) -> list[int]:
-    """A pattern as the ids of a context; one that begins with X or ends with Y meets an edge."""
-    slots = {"X": X, "Y": Y}
-    ids = [slots[word] if word in slots else vocabulary.ids[word] for word in pattern.split()]
-    return [BOUNDARY] * (ids[0] == X) + ids + [BOUNDARY] * (ids[-1] == Y)
+def at_edges(pattern: str) -> str:
+    """A pattern that begins with X or ends with Y, as the whole sentence that it is."""
+    words = pattern.split()
+    return " ".join(["<s>"] * (words[0] == "X") + words + ["<s>"] * (words[-1] == "Y"))
 
 
 def co_occurrences(corpus: Corpus) -> NDArray[np.int64]:
@@ -63,51 +60,53 @@ def co_occurrences(corpus: Corpus) -> NDArray[np.int64]:
     return square + square.T
 
 
-def answer_slots(questions: Iterable[SlotQuestion], scorer: Scorer, corpus: Corpus) -> list[Answer]:
+def answer_slots(
+    questions: Iterable[SlotQuestion], model: Pair2vec, corpus: Corpus
+) -> list[Answer]:
     """Fill Y by R(x, y)·C(c)."""
-    vocabulary, counts = corpus.vocabulary, co_occurrences(corpus)
-    answers = []
-    for question in questions:
-        context = context_ids(question.pattern, vocabulary)
-        everything = torch.arange(len(vocabulary))
-        scores = scorer.fill(context, vocabulary.ids[question.x], everything)
-        answers.append(_answer(question, scores, vocabulary, counts))
-    return answers
+    counts, everything = co_occurrences(corpus), len(corpus.vocabulary)
+    return [
+        _answer(
+            question,
+            model.fill(at_edges(question.pattern), x=question.x, top=everything),
+            corpus.vocabulary,
+            counts,
+        )
+        for question in questions
+    ]
 
 
 def answer_analogies(
-    questions: Iterable[AnalogyQuestion], scorer: Scorer, corpus: Corpus
+    questions: Iterable[AnalogyQuestion], model: Pair2vec, corpus: Corpus
 ) -> list[Answer]:
     """Find y by cos(R(a, b), R(x, y)), never a, b or x."""
-    vocabulary, counts = corpus.vocabulary, co_occurrences(corpus)
-    answers = []
-    for question in questions:
-        a, b, x = (torch.tensor(vocabulary.ids[word]) for word in question[1:4])
-        everything = torch.arange(len(vocabulary))
-        example, found = scorer.pairs(a, b), scorer.pairs(x.expand_as(everything), everything)
-        scores = functional.cosine_similarity(example[None], found)
-        scores[torch.stack([a, b, x])] = -torch.inf
-        answers.append(_answer(question, scores, vocabulary, counts))
-    return answers
+    counts, everything = co_occurrences(corpus), len(corpus.vocabulary)
+    return [
+        _answer(
+            question,
+            model.analogy(*question[1:4], alpha=1.0, direction="forward", top=everything),
+            corpus.vocabulary,
+            counts,
+        )
+        for question in questions
+    ]
 
 
 def _answer(
     question: SlotQuestion | AnalogyQuestion,
-    scores: torch.Tensor,
+    matches: Sequence[Match],
     vocabulary: Vocabulary,
     counts: NDArray[np.int64],
 ) -> Answer:
-    scores[: len(SPECIAL_TOKENS)] = -torch.inf
-    scores[vocabulary.ids[question.x]] = -torch.inf
-    candidates = [word for word in question.candidates if word != getattr(question, "b", None)]
+    ranked = [match.word for match in matches]
+    candidates = [word for word in ranked if word in question.candidates]
     ids = [vocabulary.ids[word] for word in candidates]
-    order = scores[ids].argsort(descending=True).tolist()
     counted = counts[vocabulary.ids[question.x], ids]
     tied = [word for word, n in zip(candidates, counted, strict=True) if n == counted.max()]
     return Answer(
         question,
-        tuple(candidates[place] for place in order),
-        vocabulary.words[int(scores.argmax())],
+        tuple(candidates),
+        ranked[0],
         len(question.answers.intersection(tied)) / len(tied),
     )
 

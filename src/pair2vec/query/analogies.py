@@ -1,11 +1,15 @@
 """Analogies: a is to b as x is to which y (the paper's `eq:analogy_score`)."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 
 from pair2vec.errors import UsageError
-from pair2vec.query.pair_vectors import Numbers, PairVectors, Role, Vectors, normalise
+from pair2vec.query.half_pair import HalfPair, Vectors, dot_with, normalise, of_unit
+from pair2vec.query.pair_vectors import Numbers, PairVectors, Role
+from pair2vec.query.shortlist import Regions
 
 Direction = Literal["both", "forward", "backward"]
 """Of a pair's vector: R(x, y) and R(y, x) side by side, or one of them."""
@@ -28,21 +32,32 @@ def directed(
     return np.concatenate([normalise(part) if normalised else part for part in parts], axis=1)
 
 
-def pair_cosines(
-    pairs: PairVectors, example: Vectors, x: int, words: Vectors, direction: Direction
-) -> Vectors:
-    """cos(r_ab, r_xy) of each of `words` as y, given r_ab as `directed` makes it: (N,)."""
-    asked = roles(direction)
-    targets = normalise(example.reshape(len(asked), -1))
-    parts = [
-        pairs.given(x, role).cosines(words, target[None])[:, 0]
-        for role, target in zip(asked, targets, strict=True)
-    ]
-    # Both halves have length one, so the cosine of the whole is the mean of theirs.
-    mean: Vectors = np.mean(parts, axis=0)
-    return mean
+@dataclass(frozen=True)
+class Analogy:
+    """A question: which y is to x as b is to a."""
 
+    halves: Sequence[HalfPair]
+    """R with x given, one for each direction."""
+    targets: Vectors
+    """r_ab in each direction, of length one: (directions, D)."""
+    word: Vectors
+    """b − a + x, of length one: where 3CosAdd looks for y."""
+    alpha: float
+    """The weight of the pair vectors."""
 
-def offset_cosines(unit_words: Vectors, a: int, b: int, x: int) -> Vectors:
-    """cos(b − a + x, y) of every word as y, on words of length one (3CosAdd): (V,)."""
-    return unit_words @ normalise(unit_words[b] - unit_words[a] + unit_words[x])
+    def scores(self, words: Vectors, unit_words: Vectors) -> Vectors:
+        """α·cos(r_ab, r_xy) + (1 − α)·cos(b − a + x, y) of each word as y: (N,)."""
+        total = (1 - self.alpha) * (unit_words @ self.word)
+        for half, target in zip(self.halves, self.targets, strict=True):
+            # Each direction has length one, so the cosine of both together is their mean.
+            weight = np.float32(self.alpha / len(self.halves))
+            total += weight * half.cosines(words, target[None])[:, 0]
+        return total
+
+    def rough_scores(self, regions: Regions, unit_words: Vectors) -> Vectors:
+        """The same by the tangents of R: (V,)."""
+        total = (1 - self.alpha) * (unit_words @ self.word)
+        for half, target in zip(self.halves, self.targets, strict=True):
+            weight = np.float32(self.alpha / len(self.halves))
+            total += weight * regions.rough_scores(half, of_unit(dot_with(target)))
+        return total

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pair2vec.model.folder import SavedModel
-from pair2vec.query.pair_vectors import Vectors
+from pair2vec.query.half_pair import Vectors
 
 
 class ContextVectors:

@@ -8,7 +8,7 @@ import numpy as np
 
 from pair2vec.model.folder import SavedModel
 from pair2vec.query.context_vectors import ContextVectors
-from pair2vec.query.pair_vectors import Vectors
+from pair2vec.query.half_pair import Vectors
 from pair2vec.text.patterns import Pattern, parse_pattern
 from pair2vec.text.vocabulary import BOUNDARY, SPECIAL_TOKENS, X, Y
 

@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pair2vec.query.pair_vectors import Numbers, Vectors
+from pair2vec.query.half_pair import Vectors
+from pair2vec.query.pair_vectors import Numbers
 
 
 class Match(NamedTuple):

@@ -4,7 +4,7 @@ What it needs is read from the model folder when a question first needs it.
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Literal, NamedTuple, get_args, overload
@@ -15,16 +15,24 @@ from numpy.typing import NDArray
 from pair2vec.errors import InputError, UsageError
 from pair2vec.model.facts import model_facts
 from pair2vec.model.folder import SavedModel, load_model
-from pair2vec.query.analogies import Direction, directed, offset_cosines, pair_cosines
+from pair2vec.query.analogies import Analogy, Direction, directed, roles
 from pair2vec.query.contexts import PatternVectors
+from pair2vec.query.half_pair import Vectors, dot_with, normalise
 from pair2vec.query.matches import Match, PairBatch, PairMatch, PatternMatch, best
 from pair2vec.query.neighbours import all_pairs, likely_pairs, repeated_words, similarities
-from pair2vec.query.pair_vectors import Numbers, Vectors, make_pair_vectors, normalise
+from pair2vec.query.pair_vectors import Numbers, make_pair_vectors
+from pair2vec.query.shortlist import SHORTLIST, Regions, shortlist
 from pair2vec.text.spelling import UnknownWordError, find_typed
 from pair2vec.text.vocabulary import PADDING, SPECIAL_TOKENS, Vocabulary
 
 Unknown = Literal["error", "skip", "zero"]
 """What a batch does with an unknown word: refuse, leave the pair out, or give it a zero vector."""
+
+Candidates = Numbers | slice
+"""The ids of words to choose from, in order; or all of them, as a slice that copies nothing."""
+
+Search = Literal["exact", "shortlist"]
+"""Score every word; or only some thousand that a rough score chooses (`query.shortlist`)."""
 
 _SPECIAL = range(len(SPECIAL_TOKENS))
 
@@ -122,6 +130,7 @@ class Pair2vec:
         y: str | None = None,
         top: int = 10,
         among: Iterable[str] | None = None,
+        search: Search = "exact",
     ) -> list[Match]: ...
 
     @overload
@@ -135,6 +144,7 @@ class Pair2vec:
         y: str | None = None,
         top: int = 10,
         among: Iterable[str] | None = None,
+        search: Search = "exact",
     ) -> list[Match] | list[PatternMatch]:
         """The words that fit the free slot of a pattern best; or, of several patterns, the best.
 
@@ -144,6 +154,7 @@ class Pair2vec:
             y: The word in slot Y, to find words for X.
             top: How many to return.
             among: Words to choose from; all of the vocabulary otherwise.
+            search: "shortlist" is many times as fast on a large vocabulary, and may miss a word.
         """
         if not isinstance(pattern, str):
             if x is None or y is None:
@@ -157,9 +168,10 @@ class Pair2vec:
         given = find_typed(x if x is not None else str(y), self.vocabulary)
         half = self._pairs.given(given, "x" if x is not None else "y")
         context = self.context(pattern)
-        ids = self._candidates(among)
-        words = self._pairs.all_inputs if ids is None else self._pairs.inputs(ids)
-        return self._matches(half.scores(words, context), ids, top, without=[given])
+        ids = self._candidates(
+            among, search, [given], lambda: self._regions.rough_scores(half, dot_with(context))
+        )
+        return self._matches(half.scores(self._inputs(ids), context), ids, top, [given])
 
     def explain(self, x: str, y: str, *, top: int = 10) -> list[PatternMatch]:
         """The patterns, of those frequent in the corpus, that fit a pair best."""
@@ -176,7 +188,7 @@ class Pair2vec:
     def _corpus_patterns(self) -> Vectors:
         return self._patterns([pattern for pattern, _ in self.saved.patterns()])
 
-    def analogy(
+    def analogy(  # noqa: PLR0913 - a question and how to answer it
         self,
         a: str,
         b: str,
@@ -186,6 +198,7 @@ class Pair2vec:
         direction: Direction = "both",
         top: int = 10,
         among: Iterable[str] | None = None,
+        search: Search = "exact",
     ) -> list[Match]:
         """The words y that are to `x` as `b` is to `a`; never a, b or x themselves.
 
@@ -198,20 +211,23 @@ class Pair2vec:
             direction: Of the pair vectors.
             top: How many to return.
             among: Words to choose from; all of the vocabulary otherwise.
+            search: "shortlist" is many times as fast on a large vocabulary, and may miss a word.
         """
         if not 0 <= alpha <= 1:
             raise UsageError(f"alpha is {alpha}; it must be between 0 and 1")
         given = [find_typed(word, self.vocabulary) for word in (a, b, x)]
-        ids = self._candidates(among)
-        example = self.pair(a, b, direction=direction)
-        words = self._pairs.all_inputs if ids is None else self._pairs.inputs(ids)
-        scores = np.zeros(len(words), np.float32)
-        if alpha:
-            scores += alpha * pair_cosines(self._pairs, example, given[2], words, direction)
-        if alpha < 1:
-            offsets = offset_cosines(self._unit_words, *given)
-            scores += (1 - alpha) * (offsets if ids is None else offsets[ids])
-        return self._matches(scores, ids, top, without=given)
+        first, second, asked = self._unit_words[given]
+        question = Analogy(
+            [self._pairs.given(given[2], role) for role in roles(direction)],
+            self.pair(a, b, direction=direction).reshape(-1, self._pairs.dimension),
+            normalise(second - first + asked),
+            alpha,
+        )
+        ids = self._candidates(
+            among, search, given, lambda: question.rough_scores(self._regions, self._unit_words)
+        )
+        scores = question.scores(self._inputs(ids), self._unit_words[ids])
+        return self._matches(scores, ids, top, given)
 
     def nearest(
         self,
@@ -269,9 +285,14 @@ class Pair2vec:
         return PatternVectors(self.saved)
 
     @cached_property
+    def _regions(self) -> Regions:
+        return Regions(self._pairs.all_inputs)
+
+    @cached_property
     def _unit_words(self) -> Vectors:
         """The words of R, of length one: (V, D)."""
-        return normalise(self._pairs.all_inputs)
+        words = self._pairs.all_inputs
+        return words if self._pairs.takes_unit_words else normalise(words)
 
     def _ids_of_pairs(self, pairs: Iterable[tuple[str, str]], unknown: Unknown) -> _PairIds:
         if unknown not in get_args(Unknown):
@@ -291,24 +312,36 @@ class Pair2vec:
         ids = np.array(rows, np.intp).reshape(-1, 2)
         return _PairIds(ids[:, 0], ids[:, 1], np.array(known, np.bool_))
 
-    def _candidates(self, among: Iterable[str] | None) -> Numbers | None:
-        """The ids of words to choose from, each once; None for all."""
-        if among is None:
-            return None
-        return np.unique([find_typed(word, self.vocabulary) for word in among]).astype(np.intp)
+    def _candidates(
+        self,
+        among: Iterable[str] | None,
+        search: Search,
+        given: Sequence[int],
+        rough_scores: Callable[[], Vectors],
+    ) -> Candidates:
+        """The words to score."""
+        if search not in get_args(Search):
+            raise UsageError(
+                f"search is {search!r}; it must be one of {', '.join(get_args(Search))}"
+            )
+        if among is not None:
+            return np.array(sorted({find_typed(word, self.vocabulary) for word in among}), np.intp)
+        if search == "shortlist" and len(self.vocabulary) > SHORTLIST:
+            return shortlist(rough_scores(), (*_SPECIAL, *given))
+        return slice(None)
+
+    def _inputs(self, ids: Candidates) -> Vectors:
+        return self._pairs.all_inputs if isinstance(ids, slice) else self._pairs.inputs(ids)
 
     def _matches(
-        self, scores: Vectors, ids: Numbers | None, top: int, without: Sequence[int]
+        self, scores: Vectors, ids: Candidates, top: int, given: Sequence[int]
     ) -> list[Match]:
-        """The best words; special tokens and those in `without` left out."""
-        if ids is None:
-            ids, left_out = np.arange(len(scores)), [*_SPECIAL, *without]
-        else:
-            left_out = np.flatnonzero(np.isin(ids, without)).tolist()
-        words = self.vocabulary.words
+        """The best words, without special tokens and those given."""
+        numbers = np.arange(len(self.vocabulary))[ids]
+        left_out = np.flatnonzero(np.isin(numbers, (*_SPECIAL, *given)))
         return [
-            Match(words[ids[place]], float(scores[place]))
-            for place in best(scores, top, without=left_out)
+            Match(self.vocabulary.words[numbers[place]], float(scores[place]))
+            for place in best(scores, top, left_out.tolist())
         ]
 
     def _rank_patterns(

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from pair2vec.query.analogies import Direction, directed
+from pair2vec.query.half_pair import Vectors, normalise
 from pair2vec.query.matches import best
-from pair2vec.query.pair_vectors import Numbers, PairVectors, Vectors, normalise
+from pair2vec.query.pair_vectors import Numbers, PairVectors
 from pair2vec.text.vocabulary import SPECIAL_TOKENS
 
 _SPECIAL = range(len(SPECIAL_TOKENS))

@@ -1,17 +1,12 @@
 """R(x, y) without torch, from a saved model.
 
 Shapes: V vocabulary, N pairs, D dimension.
-
-With one word given, R is a plain network of the other: W₁[x; y; x∘y] = (W_y + W_m·diag x) y + Wₓx.
-So a question to the whole vocabulary costs no more in the first layer than in any other, and the
-last layer, which only the dot product with one vector sees, costs next to nothing.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,86 +14,19 @@ from numpy.typing import NDArray
 from pair2vec.errors import InputError
 from pair2vec.model.folder import SavedModel
 from pair2vec.model.precision import Rows
+from pair2vec.query.half_pair import BLOCK, HalfPair, Layer, Vectors, normalise
 
-Vectors = NDArray[np.float32]
 Numbers = NDArray[np.intp]
 
 Role = Literal["x", "y"]
 """Which word of a pair is meant."""
 
-_BLOCK = 2048
-"""Words at a time: few enough for what a layer makes of them to stay in the cache."""
-
-
-def normalise(vectors: Vectors) -> Vectors:
-    """Vectors of length one; the epsilon keeps one at zero there instead of making it NaN."""
-    lengths = np.sqrt(np.einsum("...d,...d->...", vectors, vectors))[..., None]
-    unit: Vectors = vectors / np.maximum(lengths, np.float32(1e-8))
-    return unit
-
-
-class Layer(NamedTuple):
-    """A linear layer."""
-
-    weight: Vectors
-    """(D, D)"""
-    bias: Vectors
-    """(D,)"""
-
-    def __call__(self, inputs: Vectors) -> Vectors:
-        """(N, D) to (N, D)."""
-        outputs: Vectors = inputs @ self.weight.T
-        outputs += self.bias
-        return outputs
-
-
-@dataclass(frozen=True)
-class HalfPair:
-    """R with one of its words given: a network of the other word's vector."""
-
-    layers: tuple[Layer, ...]
-    """With ReLU between."""
-    is_normalised: bool = False
-    """Whether the outcome has length one."""
-
-    def vectors(self, words: Vectors) -> Vectors:
-        """R of each word with the given one: (N, D)."""
-        made = np.empty((len(words), len(self.layers[-1].bias)), np.float32)
-        for start in range(0, len(words), _BLOCK):
-            block = slice(start, start + _BLOCK)
-            outputs = self.layers[-1](self._hidden(words[block]))
-            made[block] = normalise(outputs) if self.is_normalised else outputs
-        return made
-
-    def cosines(self, words: Vectors, targets: Vectors) -> Vectors:
-        """The cosine of R of each word with each of K targets of length one, (K, D): (N, K)."""
-        made = np.empty((len(words), len(targets)), np.float32)
-        for start in range(0, len(words), _BLOCK):
-            block = slice(start, start + _BLOCK)
-            made[block] = normalise(self.vectors(words[block])) @ targets.T
-        return made
-
-    def scores(self, words: Vectors, readout: Vectors) -> Vectors:
-        """R·readout for each word: (N,)."""
-        if self.is_normalised:
-            return self.vectors(words) @ readout
-        weight, constant = readout @ self.layers[-1].weight, readout @ self.layers[-1].bias
-        made = np.empty(len(words), np.float32)
-        for start in range(0, len(words), _BLOCK):
-            block = slice(start, start + _BLOCK)
-            made[block] = self._hidden(words[block]) @ weight + constant
-        return made
-
-    def _hidden(self, words: Vectors) -> Vectors:
-        """What the last layer gets."""
-        for layer in self.layers[:-1]:
-            words = layer(words)
-            np.maximum(words, 0, out=words)
-        return words
-
 
 class PairVectors(ABC):
     """R for the ids of a vocabulary."""
+
+    takes_unit_words = True
+    """Whether its inputs have length one."""
 
     def __init__(self, words: Rows) -> None:
         self._rows = words
@@ -112,8 +40,8 @@ class PairVectors(ABC):
     def all_inputs(self) -> Vectors:
         """Those of the whole vocabulary, (V, D): made at the first question that needs them."""
         made = np.empty(self._rows.shape, np.float32)
-        for start in range(0, len(made), _BLOCK):
-            made[start : start + _BLOCK] = self.inputs(slice(start, start + _BLOCK))
+        for start in range(0, len(made), BLOCK):
+            made[start : start + BLOCK] = self.inputs(slice(start, start + BLOCK))
         return made
 
     @abstractmethod
@@ -128,9 +56,9 @@ class PairVectors(ABC):
         """R of the pairs of ids: (N, D)."""
         ids = np.array([x, y], np.intp)
         made = np.empty((ids.shape[1], self.dimension), np.float32)
-        for start in range(0, len(made), _BLOCK):
-            block = ids[:, start : start + _BLOCK]
-            made[start : start + _BLOCK] = self._compose(*map(self.inputs, block))
+        for start in range(0, len(made), BLOCK):
+            block = ids[:, start : start + BLOCK]
+            made[start : start + BLOCK] = self._compose(*map(self.inputs, block))
         return made
 
 
@@ -189,6 +117,8 @@ class MultiplyPairs(PairVectors):
 
 class DifferencePairs(PairVectors):
     """R(x, y) = (x − y) / ‖x − y‖."""
+
+    takes_unit_words = False
 
     def inputs(self, ids: Numbers | slice) -> Vectors:
         """As they are."""

@@ -33,7 +33,7 @@ from pair2vec.text.patterns import context_text
 from pair2vec.training.devices import find_device, threads
 from pair2vec.training.loop import Surroundings, Trainer, TrainingProgress
 from pair2vec.training.negatives import nearest_words
-from pair2vec.training.network import Network
+from pair2vec.training.publishing import published_arrays
 from pair2vec.training.recipes import Recipe
 from pair2vec.training.settings import recipe_from_json
 from pair2vec.triples.epoch import TriplesConfig, TripleStream
@@ -173,15 +173,6 @@ def _neighbours(
     np.save(buffer, table.numpy())
     write_whole(path, buffer.getvalue())
     return table
-
-
-def published_arrays(network: Network) -> dict[str, np.ndarray[Any, np.dtype[np.float32]]]:
-    """The network's weights by the names a model folder has them under."""
-    names = {"pair_words": "pair.words", "context_words": "context.words"}
-    return {
-        names.get(name, name): tensor.detach().float().cpu().numpy()
-        for name, tensor in network.state_dict().items()
-    }
 
 
 def mine_patterns(corpus: Corpus, triples: TriplesConfig, most: int = 5_000) -> list[PatternCount]:

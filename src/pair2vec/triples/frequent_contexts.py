@@ -40,7 +40,7 @@ def frequent_contexts(
 
 def _sampled(stream: TripleStream, sample: int) -> list[NDArray[np.int64]]:
     """The contexts of the first `sample` triples of an epoch, one array a length."""
-    size = max(1, min(_BATCH, stream.expected_triples() // 4))
+    size = max(1, min(_BATCH, stream.expected_triples() // 100))
     groups, seen = [], 0
     for batch, place in stream.batches(size):
         if place.epoch or seen >= sample:

@@ -1,0 +1,135 @@
+"""R with one of its words given: a network of the other word.
+
+Shapes: N words, D dimension.
+
+W₁[x; y; x∘y] = (W_y + W_m·diag x) y + Wₓx: with x given, the first layer is one of y alone. So a
+question to the whole vocabulary costs no more in the first layer than in any other, and the last
+layer, which only the dot product with one vector sees, costs next to nothing.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]
+
+SHORTEST = np.float32(1e-8)
+"""A shorter vector is left as good as zero rather than made NaN."""
+
+BLOCK = 2048
+"""Words at a time: few enough for what a layer makes of them to stay in the cache."""
+
+
+def normalise(vectors: Vectors) -> Vectors:
+    """Vectors of length one."""
+    lengths = np.sqrt(np.einsum("...d,...d->...", vectors, vectors))[..., None]
+    unit: Vectors = vectors / np.maximum(lengths, SHORTEST)
+    return unit
+
+
+class Layer(NamedTuple):
+    """A linear layer."""
+
+    weight: Vectors
+    """(D, D)"""
+    bias: Vectors
+    """(D,)"""
+
+    def __call__(self, inputs: Vectors) -> Vectors:
+        """(N, D) to (N, D)."""
+        outputs: Vectors = inputs @ self.weight.T
+        outputs += self.bias
+        return outputs
+
+
+class Tangents(NamedTuple):
+    """A number at N places, and how it changes around each."""
+
+    values: Vectors
+    """(N,)"""
+    gradients: Vectors
+    """(N, D)"""
+
+
+Readout = Callable[[Vectors], Tangents]
+"""From vectors R, (N, D), to one number each, and its gradient by R."""
+
+
+def dot_with(target: Vectors) -> Readout:
+    """R·target."""
+    return lambda pairs: Tangents(pairs @ target, np.broadcast_to(target, pairs.shape))
+
+
+def of_unit(readout: Readout) -> Readout:
+    """`readout` of vectors brought to length one."""
+
+    def read(pairs: Vectors) -> Tangents:
+        lengths = np.maximum(np.linalg.norm(pairs, axis=1, keepdims=True), SHORTEST)
+        unit = pairs / lengths
+        values, gradients = readout(unit)
+        along = np.einsum("nd,nd->n", gradients, unit)[:, None]
+        return Tangents(values, (gradients - along * unit) / lengths)
+
+    return read
+
+
+@dataclass(frozen=True)
+class HalfPair:
+    """R with one of its words given: a network of the other word's vector."""
+
+    layers: tuple[Layer, ...]
+    """With ReLU between."""
+    is_normalised: bool = False
+    """Whether the outcome has length one."""
+
+    def vectors(self, words: Vectors) -> Vectors:
+        """R of each word with the given one: (N, D)."""
+        made = np.empty((len(words), len(self.layers[-1].bias)), np.float32)
+        for start in range(0, len(words), BLOCK):
+            block = slice(start, start + BLOCK)
+            outputs = self.layers[-1](self._hidden(words[block]))
+            made[block] = normalise(outputs) if self.is_normalised else outputs
+        return made
+
+    def cosines(self, words: Vectors, targets: Vectors) -> Vectors:
+        """The cosine of R of each word with each of K targets of length one, (K, D): (N, K)."""
+        made = np.empty((len(words), len(targets)), np.float32)
+        for start in range(0, len(words), BLOCK):
+            block = slice(start, start + BLOCK)
+            made[block] = normalise(self.vectors(words[block])) @ targets.T
+        return made
+
+    def scores(self, words: Vectors, readout: Vectors) -> Vectors:
+        """R·readout for each word: (N,)."""
+        if self.is_normalised:
+            return self.vectors(words) @ readout
+        weight, constant = readout @ self.layers[-1].weight, readout @ self.layers[-1].bias
+        made = np.empty(len(words), np.float32)
+        for start in range(0, len(words), BLOCK):
+            block = slice(start, start + BLOCK)
+            made[block] = self._hidden(words[block]) @ weight + constant
+        return made
+
+    def tangents(self, words: Vectors, readout: Readout) -> Tangents:
+        """How a number read off R changes around each of some words."""
+        inputs, is_active = words, []
+        for layer in self.layers[:-1]:
+            inputs = layer(inputs)
+            is_active.append(inputs > 0)
+            inputs = inputs * is_active[-1]
+        read = of_unit(readout) if self.is_normalised else readout
+        values, gradients = read(self.layers[-1](inputs))
+        gradients = gradients @ self.layers[-1].weight
+        for layer, active in zip(self.layers[-2::-1], reversed(is_active), strict=True):
+            gradients = (gradients * active) @ layer.weight
+        return Tangents(values, gradients)
+
+    def _hidden(self, words: Vectors) -> Vectors:
+        """What the last layer gets."""
+        for layer in self.layers[:-1]:
+            words = layer(words)
+            np.maximum(words, 0, out=words)
+        return words

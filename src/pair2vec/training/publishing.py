@@ -1,0 +1,33 @@
+"""A network as the arrays of a model folder, and back."""
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from pair2vec.model.folder import SavedModel
+from pair2vec.training.network import Network
+from pair2vec.training.settings import recipe_from_json
+
+_PUBLISHED_NAMES = {"pair_words": "pair.words", "context_words": "context.words"}
+"""Where the folder has another name for a tensor than the network."""
+
+
+def published_arrays(network: Network) -> dict[str, NDArray[np.float32]]:
+    """The network's weights by the names a model folder has them under."""
+    return {
+        _PUBLISHED_NAMES.get(name, name): tensor.detach().float().cpu().numpy()
+        for name, tensor in network.state_dict().items()
+    }
+
+
+def network_of(model: SavedModel) -> Network:
+    """The network that was published as `model`."""
+    recipe = recipe_from_json(model.config["recipe"])
+    network = Network(len(model.vocabulary), recipe.pair, recipe.context, torch.Generator())
+    network.load_state_dict(
+        {
+            name: torch.from_numpy(model.array(_PUBLISHED_NAMES.get(name, name)).copy())
+            for name in network.state_dict()
+        }
+    )
+    return network

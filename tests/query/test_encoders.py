@@ -1,0 +1,149 @@
+"""R and C with numpy against torch's, which trained them."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from pair2vec.encoders.context import ContextConfig
+from pair2vec.encoders.pair import PairConfig
+from pair2vec.model import SavedModel, load_model, save_model
+from pair2vec.query.context_vectors import ContextVectors
+from pair2vec.query.half_pair import dot_with, of_unit
+from pair2vec.query.pair_vectors import PairVectors, Role, make_pair_vectors
+from pair2vec.text.vocabulary import Vocabulary, WordCount
+from pair2vec.training.network import Network
+from pair2vec.training.publishing import network_of, published_arrays
+from pair2vec.training.recipes import Recipe
+
+WORDS, SIZE, HIDDEN = 30, 12, 5
+COMPOSITIONS = [("mlp", 1), ("mlp", 2), ("mlp", 4), ("multiply", 1), ("difference", 1)]
+
+
+def saved_model(folder: Path, composition: str = "mlp", layers: int = 4) -> SavedModel:
+    """A network with random weights, published."""
+    recipe = Recipe(
+        name="random",
+        pair=PairConfig(composition=composition, layers=layers, dimension=SIZE),
+        context=ContextConfig(dimension=SIZE, hidden=HIDDEN),
+    )
+    generator = torch.Generator().manual_seed(layers)
+    vocabulary = Vocabulary([WordCount(f"word{n}", WORDS - n) for n in range(WORDS)])
+    network = Network(len(vocabulary), recipe.pair, recipe.context, generator)
+    for table in (network.pair_words, network.context_words):
+        table.normal_(generator=generator)
+    save_model(folder, published_arrays(network), vocabulary, {"recipe": asdict(recipe)})
+    return load_model(folder)
+
+
+def ids(*shape: int, seed: int = 0) -> NDArray[np.int64]:
+    return np.random.default_rng(seed).integers(4, WORDS, shape)
+
+
+@torch.no_grad()
+def torch_pairs(saved: SavedModel, x: NDArray[np.int64], y: NDArray[np.int64]) -> torch.Tensor:
+    network = network_of(saved)
+    parts = network.pair.word_parts(network.pair_words)
+    return network.pair.compose(parts, torch.from_numpy(x), torch.from_numpy(y))
+
+
+@pytest.mark.parametrize(("composition", "layers"), COMPOSITIONS)
+def test_pairs_are_those_of_torch(tmp_path: Path, composition: str, layers: int) -> None:
+    saved = saved_model(tmp_path, composition, layers)
+    x, y = ids(50), ids(50, seed=1)
+    different = x != y
+    x, y = x[different], y[different]
+    np.testing.assert_allclose(
+        make_pair_vectors(saved)(x, y), torch_pairs(saved, x, y).numpy(), rtol=0, atol=1e-5
+    )
+
+
+@pytest.mark.parametrize("role", ["x", "y"])
+@pytest.mark.parametrize(("composition", "layers"), COMPOSITIONS)
+def test_a_pair_with_one_word_given_is_the_whole_pair(
+    tmp_path: Path, composition: str, layers: int, role: Role
+) -> None:
+    pairs = make_pair_vectors(saved_model(tmp_path, composition, layers))
+    others = np.array([n for n in range(4, WORDS) if n != 9])
+    given = np.full_like(others, 9)
+    expected = pairs(given, others) if role == "x" else pairs(others, given)
+    half, words = pairs.given(9, role), pairs.inputs(others)
+    readout = np.random.default_rng(2).normal(size=SIZE).astype(np.float32)
+    unit = expected / np.linalg.norm(expected, axis=1, keepdims=True)
+    target = readout / np.linalg.norm(readout)
+    np.testing.assert_allclose(half.vectors(words), expected, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(half.scores(words, readout), expected @ readout, rtol=0, atol=1e-4)
+    np.testing.assert_allclose(
+        half.cosines(words, target[None])[:, 0], unit @ target, rtol=0, atol=1e-5
+    )
+
+
+@pytest.mark.parametrize("is_cosine", [False, True])
+@pytest.mark.parametrize(("composition", "layers"), COMPOSITIONS)
+def test_a_tangent_has_the_value_and_the_slope_of_the_score(
+    tmp_path: Path, composition: str, layers: int, is_cosine: bool
+) -> None:
+    pairs = make_pair_vectors(saved_model(tmp_path, composition, layers))
+    half = pairs.given(9, "x")
+    random = np.random.default_rng(3)
+    at = random.normal(size=(6, SIZE)).astype(np.float32)
+    target = random.normal(size=SIZE).astype(np.float32)
+    target /= np.linalg.norm(target)
+
+    def score(words: NDArray[np.float32]) -> NDArray[np.float32]:
+        return half.cosines(words, target[None])[:, 0] if is_cosine else half.scores(words, target)
+
+    readout = of_unit(dot_with(target)) if is_cosine else dot_with(target)
+    values, gradients = half.tangents(at, readout)
+    np.testing.assert_allclose(values, score(at), rtol=0, atol=1e-5)
+    step = np.float32(1e-3)
+    for place in range(SIZE):
+        ahead, behind = at.copy(), at.copy()
+        ahead[:, place] += step
+        behind[:, place] -= step
+        slope = (score(ahead) - score(behind)) / (2 * step)
+        # A few words may sit on a ReLU's kink, where there are two slopes.
+        assert np.median(np.abs(slope - gradients[:, place])) < 2e-3
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("length", [4, 6, 8])
+def test_contexts_are_those_of_torch(tmp_path: Path, length: int) -> None:
+    saved = saved_model(tmp_path)
+    contexts = np.random.default_rng(length).integers(0, WORDS, (7, length))
+    network = network_of(saved)
+    expected = network.context.encode(
+        network.context.word_part(network.context_words), torch.from_numpy(contexts)
+    )
+    found = ContextVectors(saved)(contexts)
+    np.testing.assert_allclose(found, expected.numpy(), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize(("precision", "tolerance"), [("float16", 2e-2), ("int8", 0.2)])
+def test_a_smaller_model_is_nearly_the_same(
+    tmp_path: Path, precision: str, tolerance: float
+) -> None:
+    whole = saved_model(tmp_path / "whole")
+    arrays = {name: whole.array(name) for name in whole.names}
+    save_model(
+        tmp_path / "small",
+        arrays,
+        whole.vocabulary,
+        whole.config,
+        precision=precision,  # type: ignore[arg-type]
+    )
+    small = load_model(tmp_path / "small")
+    x, y = ids(40), ids(40, seed=1)
+
+    def vectors(saved: SavedModel) -> tuple[PairVectors, NDArray[np.float32]]:
+        pairs = make_pair_vectors(saved)
+        return pairs, pairs(x, y)
+
+    pairs, found = vectors(small)
+    _, expected = vectors(whole)
+    assert 0 < np.abs(found - expected).max() < tolerance * np.abs(expected).max()
+    # Row by row or all at once, a word is the same.
+    np.testing.assert_array_equal(pairs.all_inputs[x], pairs.inputs(x))
