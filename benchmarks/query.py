@@ -1,0 +1,167 @@
+"""How fast a model answers, how much memory it takes, and what a shortlist misses.
+
+    python benchmarks/query.py [MODEL] [--questions N]
+
+MODEL is a model folder; without one, a model of 100 000 words with random weights is made, which
+tells of speed but not of what a shortlist misses. Questions are patterns that the model keeps (or a
+few common ones) with words drawn at random, seeded. The baseline composes one pair at a time.
+"""
+
+import argparse
+import resource
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+
+import machine
+from pair2vec.model import SavedModel, load_model, save_model
+from pair2vec.query import Match, Pair2vec
+from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary, WordCount
+
+WORDS, SIZE, HIDDEN, LAYERS = 100_000, 300, 100, 4
+PATTERNS = ("X and Y", "in X , Y .", "X is a Y", "either X or Y", "the X of Y", "X , a Y ,")
+PLAIN_PAIRS = 500
+
+T = TypeVar("T")
+
+
+class Question(NamedTuple):
+    """A word and a pattern to fill."""
+
+    pattern: str
+    x: str
+
+
+def main() -> None:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("model", nargs="?", type=Path)
+    parser.add_argument("--questions", type=int, default=50)
+    arguments = parser.parse_args()
+    print(machine.describe())
+    if arguments.model:
+        measure(arguments.model, arguments.questions)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        save_random_model(Path(folder) / "random")
+        measure(Path(folder) / "random", arguments.questions)
+
+
+def save_random_model(folder: Path) -> None:
+    """A model of the paper's size that knows nothing."""
+    random = np.random.default_rng(0)
+    shapes = {
+        "pair.words": (WORDS + len(SPECIAL_TOKENS), SIZE),
+        "pair.first.weight": (SIZE, 3 * SIZE),
+        "pair.first.bias": (SIZE,),
+        **{f"pair.others.{n}.weight": (SIZE, SIZE) for n in range(LAYERS - 1)},
+        **{f"pair.others.{n}.bias": (SIZE,) for n in range(LAYERS - 1)},
+        "context.words": (WORDS + len(SPECIAL_TOKENS), SIZE),
+        "context.input_weight": (8 * HIDDEN, SIZE),
+        "context.state_weight": (2, HIDDEN, 4 * HIDDEN),
+        "context.bias": (8 * HIDDEN,),
+        "context.attention.weight": (1, 2 * HIDDEN),
+        "context.value.weight": (SIZE, 2 * HIDDEN),
+    }
+    common = [word for pattern in PATTERNS for word in pattern.split() if word not in "XY"]
+    words = list(dict.fromkeys([*common, *(f"word{n}" for n in range(WORDS))]))[:WORDS]
+    save_model(
+        folder,
+        {name: random.normal(0, 0.1, shape).astype(np.float32) for name, shape in shapes.items()},
+        Vocabulary([WordCount(word, WORDS - n) for n, word in enumerate(words)]),
+        {"recipe": {"name": "random", "pair": {"composition": "mlp", "layers": LAYERS}}},
+    )
+
+
+def measure(folder: Path, count: int) -> None:
+    """Load, ask, and compare."""
+    empty = machine.resident_mb()
+
+    def first(name: str, seconds: float) -> None:
+        print(f"{name:26} {1000 * seconds:8.0f} ms, {machine.resident_mb() - empty:6.0f} MB")
+
+    seconds, saved = timed(partial(load_model, folder))
+    print(f"\n{folder.name}: {saved.config['words']:,} words, {saved.config['precision']}")
+    first("load", seconds)
+    model, asked = Pair2vec(saved), questions(saved, count)
+    pattern, x = asked[0]
+    first("first score of one pair", timed(partial(model.score, x, asked[1].x, pattern))[0])
+    first("first fill", timed(partial(model.fill, pattern, x=x))[0])
+    first(
+        "first fill by shortlist", timed(partial(model.fill, pattern, x=x, search="shortlist"))[0]
+    )
+    exact = [timed(partial(model.fill, q.pattern, x=q.x)) for q in asked]
+    short = [timed(partial(model.fill, q.pattern, x=q.x, search="shortlist")) for q in asked]
+    plain = plain_seconds(saved, x)
+    report("fill, exact", exact, plain)
+    report("fill, shortlist", short, plain)
+    shares = [share(e, s) for (_, e), (_, s) in zip(exact, short, strict=True)]
+    print(f"  recall@10 of the shortlist: {np.mean(shares):.3f}, at worst {min(shares):.1f}")
+    words = [question.x for question in asked]
+    triples = list(zip(words, words[1:], words[2:], strict=False))[: max(3, count // 5)]
+    exact = [timed(partial(model.analogy, *words)) for words in triples]
+    short = [timed(partial(model.analogy, *words, search="shortlist")) for words in triples]
+    report("analogy, exact", exact, 2 * plain)
+    report("analogy, shortlist", short, 2 * plain)
+    print(f"plain loop over all pairs, from {PLAIN_PAIRS} of them: {plain:6.1f} s")
+    print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3:.0f} MB")
+
+
+def questions(saved: SavedModel, count: int) -> list[Question]:
+    """Patterns and words, drawn."""
+    random = np.random.default_rng(0)
+    patterns = [entry.pattern for entry in saved.patterns()] or list(PATTERNS)
+    words = saved.vocabulary.words[len(SPECIAL_TOKENS) + 100 : 30_000]
+    return [
+        Question(patterns[random.integers(len(patterns))], words[random.integers(len(words))])
+        for _ in range(count)
+    ]
+
+
+def timed(function: Callable[[], T]) -> tuple[float, T]:
+    """Seconds, and what came out."""
+    start = time.perf_counter()
+    outcome = function()
+    return time.perf_counter() - start, outcome
+
+
+def report(name: str, runs: list[tuple[float, list[Match]]], plain: float) -> None:
+    """One line."""
+    seconds = sorted(seconds for seconds, _ in runs)
+    print(
+        f"{name:26} {1000 * statistics.median(seconds):8.0f} ms median of {len(seconds)}, "
+        f"{1000 * seconds[0]:.0f} to {1000 * seconds[-1]:.0f}; "
+        f"{plain / statistics.median(seconds):,.0f} times the plain loop"
+    )
+
+
+def share(exact: list[Match], short: list[Match]) -> float:
+    """How many of the exact answers a shortlist has."""
+    return len({match.word for match in exact} & {match.word for match in short}) / len(exact)
+
+
+def plain_seconds(saved: SavedModel, x: str) -> float:
+    """What composing the pairs of a word with all others takes, one by one."""
+    rows, vocabulary = saved.rows("pair.words"), saved.vocabulary
+    weights = [(saved.array("pair.first.weight"), saved.array("pair.first.bias"))]
+    for number in range(saved.config["recipe"]["pair"]["layers"] - 1):
+        name = f"pair.others.{number}"
+        weights.append((saved.array(f"{name}.weight"), saved.array(f"{name}.bias")))
+    first = rows[vocabulary.ids[x]]
+    start = time.perf_counter()
+    for other in range(len(SPECIAL_TOKENS), len(SPECIAL_TOKENS) + PLAIN_PAIRS):
+        words = [word / np.linalg.norm(word) for word in (first, rows[other])]
+        hidden = np.concatenate([*words, words[0] * words[1]])
+        for layer, (weight, bias) in enumerate(weights):
+            hidden = weight @ (np.maximum(hidden, 0) if layer else hidden) + bias
+    return (time.perf_counter() - start) / PLAIN_PAIRS * len(vocabulary)
+
+
+if __name__ == "__main__":
+    main()
