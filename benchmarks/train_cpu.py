@@ -10,11 +10,8 @@ Shapes: B triples, K negative words a side, P = 1 + 2K pairs, L longest context,
 """
 
 import argparse
-import datetime
 import logging
 import multiprocessing
-import os
-import platform
 import tempfile
 import time
 from collections.abc import Callable
@@ -30,6 +27,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+import machine
 from pair2vec import __version__
 from pair2vec.encoders.word_vectors import random_vectors
 from pair2vec.text.corpus import Corpus, CorpusWriter, open_corpus
@@ -76,10 +74,7 @@ def main() -> None:
     parser.add_argument("--batch", type=int, nargs="+", default=[600, 2400])
     parser.add_argument("--seconds", type=float, default=7.0, help="of CPU time, for each figure")
     arguments = parser.parse_args()
-    print(
-        f"{datetime.date.today()}, {processor()}, 1 of {len(os.sched_getaffinity(0))} cores, "
-        f"Python {platform.python_version()}, torch {torch.__version__}, pair2vec {__version__}\n"
-    )
+    print(f"{machine.describe()}, torch {torch.__version__}; one core is used\n")
     words, (first, *others) = arguments.words, arguments.batch
     rows = [(size, first) for size in (words // 10, words, words * 4)]
     print("recipe paper        words   batch   triples/CPU s   µs/triple   peak MB")
@@ -91,13 +86,6 @@ def main() -> None:
             compare(size, Task(folder, batch, arguments.seconds))
         idle = in_new_process(do_nothing, Task(folder, 1, 0))
     print(f"\nPeak memory is resident; Python and torch alone take {idle.peak_mb:.0f} MB of it.")
-
-
-def processor() -> str:
-    """The CPU's name, where Linux tells it."""
-    info = Path("/proc/cpuinfo")
-    names = [line for line in info.read_text().splitlines() if "model name" in line]
-    return names[0].partition(":")[2].strip() if names else platform.processor()
 
 
 def write_corpus(folder: Path, words: int) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from tests.tiny_model import save_tiny_model
 
 import pair2vec
@@ -169,7 +170,7 @@ def test_a_question_without_a_word_or_with_one_too_many_is_refused(model: Pair2v
 def test_a_pair_is_explained_by_the_patterns_kept_with_the_model(
     model: Pair2vec, tmp_path: Path
 ) -> None:
-    kept = [pattern for pattern, _ in model.saved.patterns()]
+    kept = model.patterns
     assert model.explain("hot", "cold", top=2) == model.fill(kept, x="hot", y="cold", top=2)
     without = load(save_tiny_model(tmp_path / "bare", WORDS, patterns=[]))
     with pytest.raises(InputError, match="has no patterns to explain pairs by"):
@@ -179,7 +180,7 @@ def test_a_pair_is_explained_by_the_patterns_kept_with_the_model(
 # Analogies.
 
 
-def cosine(first: np.ndarray, second: np.ndarray) -> float:  # type: ignore[type-arg]
+def cosine(first: NDArray[np.float32], second: NDArray[np.float32]) -> float:
     return float(first @ second / np.linalg.norm(first) / np.linalg.norm(second))
 
 

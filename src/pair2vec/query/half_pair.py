@@ -7,8 +7,9 @@ question to the whole vocabulary costs no more in the first layer than in any ot
 layer, which only the dot product with one vector sees, costs next to nothing.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -25,9 +26,15 @@ BLOCK = 2048
 
 def normalise(vectors: Vectors) -> Vectors:
     """Vectors of length one."""
-    lengths = np.sqrt(np.einsum("...d,...d->...", vectors, vectors))[..., None]
-    unit: Vectors = vectors / np.maximum(lengths, SHORTEST)
+    unit: Vectors = vectors / _lengths(vectors)
     return unit
+
+
+def _lengths(vectors: Vectors) -> Vectors:
+    """What to divide vectors by, (..., 1)."""
+    lengths = np.sqrt(np.einsum("...d,...d->...", vectors, vectors))[..., None]
+    divisors: Vectors = np.maximum(lengths, SHORTEST)
+    return divisors
 
 
 class Layer(NamedTuple):
@@ -67,7 +74,7 @@ def of_unit(readout: Readout) -> Readout:
     """`readout` of vectors brought to length one."""
 
     def read(pairs: Vectors) -> Tangents:
-        lengths = np.maximum(np.linalg.norm(pairs, axis=1, keepdims=True), SHORTEST)
+        lengths = _lengths(pairs)
         unit = pairs / lengths
         values, gradients = readout(unit)
         along = np.einsum("nd,nd->n", gradients, unit)[:, None]
@@ -88,30 +95,51 @@ class HalfPair:
     def vectors(self, words: Vectors) -> Vectors:
         """R of each word with the given one: (N, D)."""
         made = np.empty((len(words), len(self.layers[-1].bias)), np.float32)
-        for start in range(0, len(words), BLOCK):
-            block = slice(start, start + BLOCK)
-            outputs = self.layers[-1](self._hidden(words[block]))
+        for block in _blocks(len(words)):
+            outputs = self._hidden(words[block]) @ self.layers[-1].weight.T
+            outputs += self._biases[-1]
             made[block] = normalise(outputs) if self.is_normalised else outputs
         return made
 
     def cosines(self, words: Vectors, targets: Vectors) -> Vectors:
         """The cosine of R of each word with each of K targets of length one, (K, D): (N, K)."""
         made = np.empty((len(words), len(targets)), np.float32)
-        for start in range(0, len(words), BLOCK):
-            block = slice(start, start + BLOCK)
-            made[block] = normalise(self.vectors(words[block])) @ targets.T
+        for block in _blocks(len(words)):
+            pairs = self.vectors(words[block])
+            made[block] = pairs @ targets.T
+            # There are fewer targets than dimensions: dividing here is dividing less.
+            made[block] /= _lengths(pairs)
         return made
 
     def scores(self, words: Vectors, readout: Vectors) -> Vectors:
         """R·readout for each word: (N,)."""
         if self.is_normalised:
             return self.vectors(words) @ readout
-        weight, constant = readout @ self.layers[-1].weight, readout @ self.layers[-1].bias
+        weight, constant = readout @ self.layers[-1].weight, readout @ self._biases[-1]
         made = np.empty(len(words), np.float32)
-        for start in range(0, len(words), BLOCK):
-            block = slice(start, start + BLOCK)
+        for block in _blocks(len(words)):
             made[block] = self._hidden(words[block]) @ weight + constant
         return made
+
+    def _hidden(self, words: Vectors) -> Vectors:
+        """What the last layer gets, up to the bias that `_biases` has for it."""
+        for layer, bias in zip(self.layers[:-1], self._biases, strict=False):
+            words = words @ layer.weight.T
+            np.maximum(words, -bias, out=words)
+        return words
+
+    @cached_property
+    def _biases(self) -> list[Vectors]:
+        """The biases that are left when none is added before a ReLU.
+
+        relu(h + b) = max(h, -b) + b, and W(… + b) = W… + Wb: a bias can wait for the next layer,
+        which spares a pass over the words for each.
+        """
+        biases: list[Vectors] = []
+        for layer in self.layers:
+            carried = layer.weight @ biases[-1] if biases else np.float32(0)
+            biases.append(layer.bias + carried)
+        return biases
 
     def tangents(self, words: Vectors, readout: Readout) -> Tangents:
         """How a number read off R changes around each of some words."""
@@ -127,9 +155,6 @@ class HalfPair:
             gradients = (gradients * active) @ layer.weight
         return Tangents(values, gradients)
 
-    def _hidden(self, words: Vectors) -> Vectors:
-        """What the last layer gets."""
-        for layer in self.layers[:-1]:
-            words = layer(words)
-            np.maximum(words, 0, out=words)
-        return words
+
+def _blocks(count: int) -> Iterator[slice]:
+    return (slice(start, start + BLOCK) for start in range(0, count, BLOCK))

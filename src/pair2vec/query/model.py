@@ -22,7 +22,7 @@ from pair2vec.query.matches import Match, PairBatch, PairMatch, PatternMatch, be
 from pair2vec.query.neighbours import all_pairs, likely_pairs, repeated_words, similarities
 from pair2vec.query.pair_vectors import Numbers, make_pair_vectors
 from pair2vec.query.shortlist import SHORTLIST, Regions, shortlist
-from pair2vec.text.spelling import UnknownWordError, find_typed
+from pair2vec.text.spelling import find_typed, is_word
 from pair2vec.text.vocabulary import PADDING, SPECIAL_TOKENS, Vocabulary
 
 Unknown = Literal["error", "skip", "zero"]
@@ -56,6 +56,11 @@ class Pair2vec:
     def vocabulary(self) -> Vocabulary:
         """The words it knows."""
         return self.saved.vocabulary
+
+    @cached_property
+    def patterns(self) -> list[str]:
+        """Patterns that are frequent in its corpus; none if they were not kept."""
+        return [entry.pattern for entry in self.saved.patterns()]
 
     def info(self) -> dict[str, str]:
         """What is known of the model, as printable values by name."""
@@ -108,7 +113,7 @@ class Pair2vec:
 
         An outer word that is left open stands for any word: the mean over the frequent ones.
         """
-        (vector,) = self._patterns([pattern])
+        (vector,) = self._contexts([pattern])
         return vector  # type: ignore[no-any-return]
 
     def score(self, x: str, y: str, pattern: str) -> float:
@@ -118,7 +123,7 @@ class Pair2vec:
     def scores(self, pairs: Iterable[tuple[str, str]], patterns: Sequence[str]) -> Vectors:
         """The score of each pair in each pattern: (pairs, patterns)."""
         x, y, _ = self._ids_of_pairs(pairs, "error")
-        scores: Vectors = self._pairs(x, y) @ self._patterns(patterns).T
+        scores: Vectors = self._pairs(x, y) @ self._contexts(patterns).T
         return scores
 
     @overload
@@ -175,18 +180,18 @@ class Pair2vec:
 
     def explain(self, x: str, y: str, *, top: int = 10) -> list[PatternMatch]:
         """The patterns, of those frequent in the corpus, that fit a pair best."""
-        patterns = [pattern for pattern, _ in self.saved.patterns()]
-        if not patterns:
+        if not self.patterns:
             raise InputError(
                 f"{self.saved.folder}: has no patterns to explain pairs by; train it again, or "
                 "give patterns of your own to 'fill' with both x and y"
             )
         vector = self.pair(x, y, direction="forward", normalised=False)
-        return self._rank_patterns(patterns, self._corpus_patterns @ vector, top)
+        return self._rank_patterns(self.patterns, self._kept_contexts @ vector, top)
 
     @cached_property
-    def _corpus_patterns(self) -> Vectors:
-        return self._patterns([pattern for pattern, _ in self.saved.patterns()])
+    def _kept_contexts(self) -> Vectors:
+        """C of each of `patterns`."""
+        return self._contexts(self.patterns)
 
     def analogy(  # noqa: PLR0913 - a question and how to answer it
         self,
@@ -281,7 +286,7 @@ class Pair2vec:
         ]
 
     @cached_property
-    def _patterns(self) -> PatternVectors:
+    def _contexts(self) -> PatternVectors:
         return PatternVectors(self.saved)
 
     @cached_property
@@ -300,15 +305,11 @@ class Pair2vec:
                 f"unknown is {unknown!r}; it must be one of {', '.join(get_args(Unknown))}"
             )
         rows, known = [], []
-        for x, y in pairs:
-            try:
-                rows.append([find_typed(word, self.vocabulary) for word in (x, y)])
-                known.append(True)
-            except UnknownWordError:
-                if unknown == "error":
-                    raise
-                rows.append([PADDING, PADDING])
-                known.append(False)
+        for pair in pairs:
+            # Looking for words spelled alike takes long: only when the error is to be shown.
+            is_known = unknown == "error" or all(is_word(w, self.vocabulary) for w in pair)
+            known.append(is_known)
+            rows.append([find_typed(w, self.vocabulary) if is_known else PADDING for w in pair])
         ids = np.array(rows, np.intp).reshape(-1, 2)
         return _PairIds(ids[:, 0], ids[:, 1], np.array(known, np.bool_))
 
@@ -350,8 +351,8 @@ class Pair2vec:
         return [PatternMatch(patterns[n], float(scores[n])) for n in best(scores, top)]
 
 
-def load(path: str | os.PathLike[str] | None = None) -> Pair2vec:
+def load(path_or_name: str | os.PathLike[str] | None = None) -> Pair2vec:
     """Open the model in a folder."""
-    if path is None:
+    if path_or_name is None:
         raise UsageError("no model given; name the folder of one that 'pair2vec train' made")
-    return Pair2vec(load_model(Path(path)))
+    return Pair2vec(load_model(Path(path_or_name)))

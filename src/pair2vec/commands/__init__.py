@@ -1,0 +1,1 @@
+"""The commands: one short function each, heavy imports inside them."""

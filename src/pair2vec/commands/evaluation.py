@@ -1,0 +1,116 @@
+"""Commands that say what a model knows."""
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated, cast
+
+import typer
+from rich.console import Console
+
+from pair2vec.commands.messages import messages
+from pair2vec.commands.options import DirectionOption, JsonOption, ModelOption
+
+eval_app = typer.Typer(help="Say what a model knows.", no_args_is_help=True)
+
+
+@eval_app.command()
+def bats(  # noqa: PLR0913, PLR0917 - the options of a command
+    data: Annotated[
+        Path,
+        typer.Option(
+            metavar="FOLDER",
+            help="BATS in its published folders; or a file in the format of Google's analogies.",
+            show_default=False,
+        ),
+    ],
+    vectors: Annotated[
+        Path,
+        typer.Option(
+            metavar="FILE",
+            help="Vectors of single words for 3CosAdd, best from the same text as the model: "
+            ".vec, GloVe .txt or .bin.",
+            show_default=False,
+        ),
+    ],
+    model: ModelOption = None,
+    vocab: Annotated[
+        int | None,
+        typer.Option(min=1, help="Choose from the N most frequent words.", show_default="all"),
+    ] = None,
+    direction: DirectionOption = "both",
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A group, or part of a relation's name; repeatable."),
+    ] = None,
+    device: Annotated[
+        str, typer.Option(help="auto, cpu, cuda or cuda:N; cpu does without torch.")
+    ] = "auto",
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes on a CPU.", show_default="one a core")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw accuracy against α, as a .png.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Answer analogies with pair vectors, word vectors, and both.
+
+    A question is dropped if the model or the word vectors lack one of its words.
+    """
+    from pair2vec.display.alpha_figure import AlphaFigure
+    from pair2vec.display.alpha_plot import alpha_plot
+    from pair2vec.display.analogy_table import analogy_tables
+    from pair2vec.display.question_progress import shown_questions
+    from pair2vec.encoders.word_vectors import read_word_vectors
+    from pair2vec.evaluation.analogy_exam import Exam, ExamConfig, find_exam_device, sit_exam
+    from pair2vec.evaluation.analogy_sets import chosen, read_analogies
+    from pair2vec.evaluation.candidates import find_candidates
+    from pair2vec.query import load
+    from pair2vec.query.analogies import Direction
+
+    # What can fail comes before what takes long.
+    saved = load(model).saved
+    relations = chosen(read_analogies(data), only or [])
+    config = ExamConfig(
+        direction=cast("Direction", direction),
+        device=find_exam_device(device),
+        workers=workers or len(os.sched_getaffinity(0)),
+    )
+    figure = AlphaFigure(plot) if plot else None
+    words = read_word_vectors(vectors, saved.vocabulary)
+    exam = Exam(
+        relations=relations,
+        candidates=find_candidates(saved.vocabulary, words.vectors, words.found, vocab),
+        data=str(data),
+        vectors=str(vectors),
+    )
+    with shown_questions(messages) as report:
+        result = sit_exam(saved, exam, config, report)
+    curves = {name: group.by_alpha for name, group in result.accuracies.groups.items()}
+    if figure:
+        figure.draw(curves)
+    if as_json:
+        typer.echo(json.dumps(result.to_json(), ensure_ascii=False))
+    else:
+        Console(highlight=False).print(alpha_plot(curves), analogy_tables(result), sep="\n\n")
+
+
+@eval_app.command()
+def slots(model: ModelOption = None, as_json: JsonOption = False) -> None:
+    """Fill the slots of the paper's table, and show the words beside the paper's."""
+    from pair2vec.display.slot_rows import slot_rows
+    from pair2vec.evaluation.slot_table import fill_rows, paper_rows
+    from pair2vec.query import load
+
+    opened = load(model)
+    rows = fill_rows(opened, paper_rows())
+    if as_json:
+        content = {
+            "model": str(opened.saved.folder),
+            "rows": [row.to_json() for row in rows],
+            "unknown_rows": sum(bool(row.unknown) for row in rows),
+        }
+        typer.echo(json.dumps(content, ensure_ascii=False))
+    else:
+        Console(highlight=False).print(slot_rows(rows))

@@ -1,0 +1,44 @@
+"""Options that several commands have."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+ModelOption = Annotated[
+    Path | None, typer.Option("--model", metavar="FOLDER", help="The model to ask.")
+]
+TopOption = Annotated[int, typer.Option("--top", min=1, help="The most to show.")]
+JsonOption = Annotated[
+    bool, typer.Option("--json", help="Print JSON, one object a line (docs/json.md).")
+]
+DirectionOption = Annotated[
+    str,
+    typer.Option(
+        "--direction",
+        help="Of the relation: forward, from x to y; backward, from y to x; or both.",
+    ),
+]
+AmongOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--among",
+        metavar="FILE",
+        help="Choose from these words, one a line; - is standard input.",
+        show_default="all words",
+    ),
+]
+UnknownOption = Annotated[
+    str,
+    typer.Option(
+        "--unknown",
+        help="What to do with words of a FILE that the model does not know: error or skip.",
+    ),
+]
+SearchOption = Annotated[
+    str,
+    typer.Option(
+        "--search",
+        help="exact scores every word; shortlist is many times as fast and may miss one.",
+    ),
+]

@@ -1,0 +1,81 @@
+"""The paper's slot-filling table (`tab:kbc_word_prediction`), filled by any model.
+
+Its rows are in ``data/slot_table.tsv``, the paper's answers in the order it gives them, and between
+asterisks those that it takes for right.
+"""
+
+import csv
+from collections.abc import Iterable
+from importlib.resources import files
+from typing import NamedTuple
+
+from pair2vec.query import Match, Pair2vec
+
+ANSWERS = 3
+"""How many words the paper shows for each x."""
+
+_MARK = "*"
+
+
+class SlotRow(NamedTuple):
+    """A row of the table as the paper has it."""
+
+    relation: str
+    pattern: str
+    x: str
+    paper: tuple[str, ...]
+    """Its best words for Y."""
+    right: frozenset[str]
+    """Those of them that it takes for right."""
+
+
+class FilledRow(NamedTuple):
+    """A row, and what a model puts into it."""
+
+    row: SlotRow
+    answers: tuple[Match, ...]
+    """The best first; none if a word is unknown."""
+    unknown: tuple[str, ...]
+    """Words of the row that the model does not know."""
+
+    @property
+    def shared(self) -> tuple[str, ...]:
+        """The model's words that are the paper's too."""
+        return tuple(match.word for match in self.answers if match.word in self.row.paper)
+
+    def to_json(self) -> dict[str, object]:
+        """As ``--json`` prints it."""
+        return {
+            "relation": self.row.relation,
+            "pattern": self.row.pattern,
+            "x": self.row.x,
+            "paper": [{"word": w, "right": w in self.row.right} for w in self.row.paper],
+            "matches": [match._asdict() for match in self.answers],
+            "unknown": list(self.unknown),
+        }
+
+
+def paper_rows() -> list[SlotRow]:
+    """The table as the paper has it."""
+    stored = files("pair2vec.evaluation") / "data" / "slot_table.tsv"
+    rows = csv.DictReader(stored.read_text(encoding="utf-8").splitlines(), delimiter="\t")
+    return [_row(**row) for row in rows]
+
+
+def _row(relation: str, pattern: str, x: str, paper: str) -> SlotRow:
+    marked = paper.split()
+    words = tuple(word.strip(_MARK) for word in marked)
+    right = frozenset(word.strip(_MARK) for word in marked if word.startswith(_MARK))
+    return SlotRow(relation, pattern, x, words, right)
+
+
+def fill_rows(model: Pair2vec, rows: Iterable[SlotRow]) -> list[FilledRow]:
+    """Each row with the model's best words, of the whole vocabulary."""
+    return [_filled(model, row) for row in rows]
+
+
+def _filled(model: Pair2vec, row: SlotRow) -> FilledRow:
+    given = (row.x, *(word for word in row.pattern.split() if word not in {"X", "Y"}))
+    unknown = tuple(word for word in given if word not in model.vocabulary)
+    answers = () if unknown else model.fill(row.pattern, x=row.x, top=ANSWERS)
+    return FilledRow(row, tuple(answers), unknown)

@@ -1,0 +1,127 @@
+"""``pair2vec eval`` as a user runs it."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.command import assert_fails, pair2vec
+from tests.tiny_model import WORDS, save_tiny_model
+
+from pair2vec.encoders.word_vectors import write_vec
+
+CAPITALS = "3_Encyclopedic_semantics/E01 [country - capital].txt"
+OPPOSITES = "4_Lexicographic_semantics/L10 [antonyms - binary].txt"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model, word vectors and a small BATS."""
+    made = tmp_path_factory.mktemp("eval")
+    save_tiny_model(made / "model")
+    vectors = np.random.default_rng(0).normal(size=(len(WORDS), 5))
+    write_vec(made / "words.vec", WORDS, vectors.astype(np.float32))
+    texts = {
+        CAPITALS: "france\tparis\nhot\tdear/cheap\nperu\tlima\n",
+        OPPOSITES: "hot\tcold\nup\tdown\ncheap\tdear\n",
+    }
+    for name, text in texts.items():
+        path = made / "bats" / name
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+    google = ": capital\nFrance Paris hot cold\n: gram1-some\nup down cheap dear\n"
+    (made / "google.txt").write_text(google)
+    return made
+
+
+def bats(folder: Path, **changes: str | Path) -> list[str | Path]:
+    options = {
+        "data": folder / "bats",
+        "vectors": folder / "words.vec",
+        "model": folder / "model",
+        "device": "cpu",
+        "workers": "1",
+        **changes,
+    }
+    return ["eval", "bats", *(f"--{name}={value}" for name, value in options.items())]
+
+
+def test_bats_as_json_has_groups_relations_and_the_protocol(folder: Path) -> None:
+    done = pair2vec(*bats(folder), "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert list(found) == ["groups", "relations", "protocol"]
+    assert list(found["groups"]) == ["encyclopedic", "lexicographic"]
+    assert list(found["relations"]) == ["E01 [country - capital]", "L10 [antonyms - binary]"]
+    group = found["groups"]["lexicographic"]
+    assert {"three_cos_add", "pair2vec", "oracle_alpha", "heldout_alpha", "n"} <= set(group)
+    assert group["n"] == 6
+    assert len(group["by_alpha"]) == 21
+    assert group["by_alpha"][0] == group["three_cos_add"]
+    assert group["by_alpha"][20] == group["pair2vec"]
+    assert group["oracle_alpha"] == max(group["by_alpha"])
+    assert group["heldout_alpha"] is None
+    # Peru and Lima are unknown: of six questions two are left.
+    assert found["groups"]["encyclopedic"]["n"] == 2
+    assert found["groups"]["encyclopedic"]["dropped"] == pytest.approx(66.67)
+    assert found["protocol"]["dropped"] == pytest.approx(33.33)
+    assert found["protocol"]["vocabulary"] == len(WORDS)
+
+
+def test_bats_on_a_terminal_has_the_plot_the_tables_and_the_protocol(folder: Path) -> None:
+    done = pair2vec(*bats(folder, only="antonyms", vocab="16", direction="forward"))
+    assert done.returncode == 0, done.stderr
+    assert "● lexicographic" in done.stdout
+    assert "L10 [antonyms - binary]" in done.stdout
+    assert "E01" not in done.stdout
+    assert "16 words to choose from; direction forward." in done.stdout
+
+
+def test_a_file_of_googles_runs_through_the_same_code(folder: Path) -> None:
+    done = pair2vec(*bats(folder, data=folder / "google.txt"), "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert {name: group["n"] for name, group in found["groups"].items()} == {
+        "semantic": 1,
+        "syntactic": 1,
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "fragment"),
+    [
+        ({"data": "nowhere"}, 2, "nowhere: no such file or folder"),
+        ({"data": "model"}, 1, "has no BATS files"),
+        ({"vectors": "nowhere.vec"}, 1, "nowhere.vec: no such file"),
+        ({"model": "nowhere"}, 1, "nowhere: no such folder"),
+        ({"only": "E07"}, 2, "'E07' is neither a group"),
+        ({"direction": "up"}, 2, "direction is 'up'"),
+    ],
+)
+def test_bad_input_is_one_line_and_an_exit_code(
+    folder: Path, changes: dict[str, str], code: int, fragment: str
+) -> None:
+    paths = {
+        name: folder / value if name in {"data", "vectors", "model"} else value
+        for name, value in changes.items()
+    }
+    assert_fails(pair2vec(*bats(folder, **paths)), code, fragment)
+
+
+def test_a_malformed_line_is_named_by_file_and_line(folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / CAPITALS
+    path.parent.mkdir()
+    path.write_text("france\tparis\njapan tokyo\n")
+    done = pair2vec(*bats(folder, data=tmp_path))
+    assert_fails(done, 1, f"{path}, line 2: expected a word, a tab and its answers")
+
+
+def test_slots_as_json_has_the_fourteen_rows(folder: Path) -> None:
+    done = pair2vec("eval", "slots", "--model", folder / "model", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert len(found["rows"]) == 14
+    assert found["rows"][0]["unknown"] == ["accept", "either"]
+    assert found["unknown_rows"] == 14
+    assert_fails(pair2vec("eval", "slots", "--model", folder / "nowhere"), 1, "no such folder")
+    assert_fails(pair2vec("eval", "slots"), 2, "no model given")
