@@ -36,12 +36,14 @@ def test_the_most_frequent_contexts_come_first_with_their_counts(tmp_path: Path)
     expected = counted(corpus)
     found = frequent_contexts(TripleStream(corpus, EVERYTHING), most=6)
     assert len(found) == 6
-    assert [entry.count for entry in found] == sorted((e.count for e in found), reverse=True)
-    texts = {context_text(entry.context, corpus.vocabulary): entry.count for entry in found}
+    assert [entry.frequency for entry in found] == sorted(
+        (e.frequency for e in found), reverse=True
+    )
+    texts = {context_text(entry.context, corpus.vocabulary): entry.frequency for entry in found}
     assert "neither X nor Y <s>" in texts
     # An epoch's last few triples, too few for a batch, are left out.
     for entry in found:
-        assert expected[entry.context] * 0.97 <= entry.count <= expected[entry.context]
+        assert expected[entry.context] * 0.97 <= entry.frequency <= expected[entry.context]
     rarest = sorted(expected.values())[-6]
     assert all(expected[entry.context] >= rarest for entry in found)
 
@@ -50,5 +52,5 @@ def test_a_sample_is_enough_and_contexts_seen_once_are_left_out(tmp_path: Path) 
     corpus = make_corpus(tmp_path)
     sampled = frequent_contexts(TripleStream(corpus, EVERYTHING), most=99, sample=500)
     everything = frequent_contexts(TripleStream(corpus, EVERYTHING), most=99)
-    assert sum(entry.count for entry in sampled) < sum(entry.count for entry in everything)
-    assert min(entry.count for entry in sampled) > 1
+    assert sum(entry.frequency for entry in sampled) < sum(entry.frequency for entry in everything)
+    assert min(entry.frequency for entry in sampled) > 1

@@ -45,7 +45,7 @@ class PatternCount(NamedTuple):
     """A pattern as text, such as ``neither X nor Y ,``, and how often it was seen."""
 
     pattern: str
-    count: int
+    frequency: int
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,12 @@ def find_typed(text: str, vocabulary: Vocabulary) -> int:
     return find_word(tokens[0], vocabulary)
 
 
+def is_word(text: str, vocabulary: Vocabulary) -> bool:
+    """Whether `find_typed` finds it."""
+    tokens = tokenize(text)
+    return len(tokens) == 1 and tokens[0] in vocabulary
+
+
 def find_word(word: str, vocabulary: Vocabulary) -> int:
     """The id of a word spelled as the tokeniser spells it.
 

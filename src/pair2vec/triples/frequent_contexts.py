@@ -14,7 +14,7 @@ class ContextCount(NamedTuple):
     """A context's ids, with X and Y at their slots, and how often the sample has it."""
 
     context: tuple[int, ...]
-    count: int
+    frequency: int
 
 
 def frequent_contexts(
@@ -35,7 +35,7 @@ def frequent_contexts(
         if count > 1
     ]
     # Of equals the lower ids, so that the result is one.
-    return sorted(found, key=lambda entry: (-entry.count, entry.context))[:most]
+    return sorted(found, key=lambda entry: (-entry.frequency, entry.context))[:most]
 
 
 def _sampled(stream: TripleStream, sample: int) -> list[NDArray[np.int64]]:
