@@ -61,6 +61,14 @@ def test_pieces_have_the_sentences_and_documents_of_the_whole(lines: list[str]) 
     )
 
 
+@pytest.mark.parametrize(("words", "dtype"), [(65_535, "uint16"), (65_536, "uint32")])
+def test_ids_take_two_bytes_where_they_fit(words: int, dtype: str) -> None:
+    (piece,) = pieces(" ".join(f"w{n}" for n in range(words)).encode(), 10**6)
+    encoded = encode_piece(piece)
+    assert encoded.ids.dtype == dtype
+    assert [n for n in encoded.ids.tolist() if n] == list(range(1, words + 1))
+
+
 def test_a_dump_is_cut_between_pages() -> None:
     dump = HEAD + b"".join(page(f"T{n}", "word " * n) for n in range(50)) + b"</mediawiki>\n"
     cut = pieces(dump, 500)

@@ -6,21 +6,18 @@ second pass, from these numbers to the vocabulary's, a table look-up.
 
 import json
 import re
-from array import array
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from itertools import count
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pair2vec.atomic import writing
 from pair2vec.errors import InputError
+from pair2vec.text.chunks import Chunks, number_chunks
 from pair2vec.text.pieces import Piece
-from pair2vec.text.sentences import BREAK, cased_tokens, fold
+from pair2vec.text.sentences import encode, normalise
 from pair2vec.text.wikipedia import MalformedXmlError, articles
 from pair2vec.text.wikitext import clean_wikitext
 
@@ -71,16 +68,8 @@ def load_ids(path: Path) -> NDArray[np.unsignedinteger]:
 
 def encode_piece(piece: Piece) -> EncodedPiece:
     """Clean, split and number the words of a piece."""
-    numbers = array("I")
-    number_of: defaultdict[str, int] = defaultdict(count().__next__)
-    assert number_of[BREAK] == 0
-    documents = invalid_bytes = 0
-    for document, invalid in _articles(piece) if piece.is_dump else _documents(piece):
-        documents += 1
-        invalid_bytes += invalid
-        numbers.extend(map(number_of.__getitem__, cased_tokens(document)))
-        numbers.append(0)
-    ids, words = _fold_words(np.array(numbers, np.uint32), list(number_of)[1:])
+    chunks, documents, invalid_bytes = _chunks_of_piece(piece)
+    ids, words = encode(chunks)
     counts = np.bincount(ids, minlength=len(words) + 1)[1:]
     first_line_is_blank = not piece.content.partition(b"\n")[0].strip()
     statistics = PieceStatistics(
@@ -89,6 +78,17 @@ def encode_piece(piece: Piece) -> EncodedPiece:
         invalid_bytes=invalid_bytes,
     )
     return EncodedPiece(ids, words, counts, statistics)
+
+
+def _chunks_of_piece(piece: Piece) -> tuple[Chunks, int, int]:
+    """The chunks of all documents, and how many documents and invalid bytes there are."""
+    text = bytearray()
+    documents = invalid_bytes = 0
+    for document, invalid in _articles(piece) if piece.is_dump else _documents(piece):
+        text += normalise(document).encode() + b"\n"
+        documents += 1
+        invalid_bytes += invalid
+    return number_chunks(text), documents, invalid_bytes
 
 
 def _decode(content: bytes) -> tuple[str, int]:
@@ -135,13 +135,3 @@ def _malformed(piece: Piece, error: MalformedXmlError) -> InputError:
         f"{piece.source}: malformed XML near byte {piece.offset + error.position:,} "
         f"({error}); fetch the dump again"
     )
-
-
-def _fold_words(
-    numbers: NDArray[np.uint32], written: list[str]
-) -> tuple[NDArray[np.unsignedinteger], list[str]]:
-    """Ids of lower-case words from numbers of words as written: ``The`` and ``the`` become one."""
-    id_of: defaultdict[str, int] = defaultdict(count(1).__next__)
-    table = np.array([0, *(id_of[fold(word)] for word in written)])
-    ids = table.astype(np.uint16 if len(id_of) < 1 << 16 else np.uint32)[numbers]
-    return cast("NDArray[np.unsignedinteger]", ids), list(id_of)

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from pair2vec.errors import UsageError
-from pair2vec.text.sentences import BREAK, cased_tokens, fold
+from pair2vec.text.sentences import cased_tokens, fold
 from pair2vec.text.spelling import find_word
 from pair2vec.text.vocabulary import BOUNDARY, SPECIAL_TOKENS, Vocabulary, X, Y
 
@@ -80,9 +80,7 @@ def _tokens(text: str) -> list[str]:
     found = []
     for part in re.split(f"({_EDGE})", text):
         tokens = [part] if part == _EDGE else cased_tokens(part)
-        found += [
-            token if token in _SLOTS.values() else fold(token) for token in tokens if token != BREAK
-        ]
+        found += [token if token in _SLOTS.values() else fold(token) for token in tokens]
     return found
 
 

@@ -13,6 +13,7 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
+from itertools import chain, repeat
 from pathlib import Path
 from typing import NamedTuple
 
@@ -221,8 +222,8 @@ def _encode_to_file(task: _Task) -> _Task:
 def _ids_of_piece(path: Path, vocabulary: Vocabulary) -> Ids:
     """A piece's sentences in the vocabulary's ids, `BOUNDARY` behind each, unknown words gone."""
     words, _, _ = load_words(path)
-    ids = vocabulary.ids
-    table = np.array([BOUNDARY, *(ids.get(word, PADDING) for word in words)], np.uint32)
+    ids = map(vocabulary.ids.get, words, repeat(PADDING))
+    table = np.fromiter(chain([BOUNDARY], ids), np.uint32, len(words) + 1)
     tokens: Ids = table[load_ids(path)]
     tokens = tokens[tokens != PADDING]
     is_end = tokens == BOUNDARY

@@ -1,11 +1,9 @@
 """The vocabulary: which words have an id, and how often each occurs."""
 
-import heapq
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from itertools import groupby
-from operator import itemgetter
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,10 +32,11 @@ class WordCount(NamedTuple):
 class Vocabulary:
     """Words by id and ids by word; ids 0 to 3 are the special tokens, then words by frequency."""
 
-    def __init__(self, words: Sequence[WordCount]) -> None:
-        entries = [*(WordCount(token, 0) for token in SPECIAL_TOKENS), *words]
-        self.words: tuple[str, ...] = tuple(entry.word for entry in entries)
-        self.counts: NDArray[np.int64] = np.array([entry.frequency for entry in entries], np.int64)
+    def __init__(self, words: Iterable[tuple[str, int]]) -> None:
+        entries = [*((token, 0) for token in SPECIAL_TOKENS), *words]
+        self.words: tuple[str, ...]
+        self.words, counts = zip(*entries, strict=True)
+        self.counts: NDArray[np.int64] = np.array(counts, np.int64)
         self.ids: dict[str, int] = {word: number for number, word in enumerate(self.words)}
 
     def __len__(self) -> int:
@@ -56,27 +55,27 @@ class Vocabulary:
     def from_tsv(cls, path: Path) -> "Vocabulary":
         """Read what `to_tsv` wrote."""
         lines = path.read_text(encoding="utf-8").split("\n")[:-1]
-        rows = [line.split("\t") for line in lines]
-        for number, row in enumerate(rows, start=1):
-            if len(row) != 2 or not row[1].isdigit():
+        rows = [line.partition("\t") for line in lines]
+        for number, (_, _, count) in enumerate(rows, start=1):
+            if not count.isdecimal():
                 raise InputError(f"{path}, line {number}: expected a word, a tab and a count")
-        if tuple(row[0] for row in rows[: len(SPECIAL_TOKENS)]) != SPECIAL_TOKENS:
+        if tuple(word for word, _, _ in rows[: len(SPECIAL_TOKENS)]) != SPECIAL_TOKENS:
             raise InputError(f"{path}: does not begin with {' '.join(SPECIAL_TOKENS)}")
-        return cls([WordCount(word, int(count)) for word, count in rows[len(SPECIAL_TOKENS) :]])
+        return cls((word, int(count)) for word, _, count in rows[len(SPECIAL_TOKENS) :])
 
 
 class WordTotals:
-    """Counts of words summed over many pieces of text, in bounded memory.
+    """Counts of words summed over many pieces of text, in little memory.
 
-    Natural text never runs out of new words, so beyond `limit` distinct ones the sums so far are
-    written to `folder` as a sorted run; `items` merges the runs.
+    Natural text never runs out of new words, so beyond `limit` distinct ones the sums so far go to
+    `files` in `folder`, a word always to the same one, and `items` sums one file after another.
     """
 
-    def __init__(self, folder: Path, limit: int = 250_000) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, limit: int = 250_000, files: int = 64) -> None:
+        self._paths = [folder / f"words-{number:02d}.tsv" for number in range(files)]
         self._limit = limit
-        self._totals: Counter[str] = Counter()
-        self._runs: list[Path] = []
+        self._totals: defaultdict[str, int] = defaultdict(int)
+        self._on_disk = False
 
     def add(self, words: Iterable[str], counts: Iterable[int]) -> None:
         """Count each of `words` as often as `counts` says."""
@@ -84,33 +83,31 @@ class WordTotals:
         for word, count in zip(words, counts, strict=True):
             totals[word] += count
         if len(totals) > self._limit:
-            self._write_run()
+            self._move_to_disk()
 
-    def _write_run(self) -> None:
-        run = self._folder / f"run-{len(self._runs):05d}.tsv"
-        with run.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(f"{word}\t{self._totals[word]}\n" for word in sorted(self._totals))
-        self._runs.append(run)
+    def _move_to_disk(self) -> None:
+        # The first time over what a killed run may have left.
+        mode = "a" if self._on_disk else "w"
+        with ExitStack() as stack:
+            files = [stack.enter_context(path.open(mode, encoding="utf-8")) for path in self._paths]
+            for word, count in self._totals.items():
+                files[hash(word) % len(files)].write(f"{word}\t{count}\n")
+        self._on_disk = True
         self._totals.clear()
 
-    def items(self) -> Iterator[WordCount]:
+    def items(self) -> Iterator[tuple[str, int]]:
         """Each distinct word once, with its total."""
-        if not self._runs:
-            yield from (WordCount(word, count) for word, count in self._totals.items())
+        if not self._on_disk:
+            yield from self._totals.items()
             return
-        if self._totals:
-            self._write_run()
-        with ExitStack() as files:
-            runs = [files.enter_context(run.open(encoding="utf-8")) for run in self._runs]
-            rows = heapq.merge(*(_read_run(run) for run in runs))
-            for word, parts in groupby(rows, key=itemgetter(0)):
-                yield WordCount(word, sum(count for _, count in parts))
-
-
-def _read_run(lines: Iterable[str]) -> Iterator[tuple[str, int]]:
-    for line in lines:
-        word, _, count = line.partition("\t")
-        yield word, int(count)
+        self._move_to_disk()
+        for path in self._paths:
+            totals: defaultdict[str, int] = defaultdict(int)
+            with path.open(encoding="utf-8") as file:
+                for line in file:
+                    word, _, count = line.partition("\t")
+                    totals[word] += int(count)
+            yield from totals.items()
 
 
 class Selection(NamedTuple):
@@ -121,13 +118,29 @@ class Selection(NamedTuple):
 
 
 def most_frequent(
-    totals: Iterable[WordCount], size: int, min_count: int, examples: int = 10
+    totals: Iterable[tuple[str, int]], size: int, min_count: int, examples: int = 10
 ) -> Selection:
     """The `size` most frequent words; of equally frequent ones, those first in the alphabet."""
-    ranked = heapq.nsmallest(
-        size + examples,
-        (entry for entry in totals if len(entry.word) <= LONGEST_WORD),
-        key=lambda entry: (-entry.frequency, entry.word),
-    )
+    wanted = size + examples
+    best: list[tuple[str, int]] = []
+    least = 0
+    for entry in totals:
+        word, frequency = entry
+        if frequency >= least and len(word) <= LONGEST_WORD:
+            best.append(entry)
+            if len(best) == 3 * wanted:
+                best = list(islice(_ranked(best), wanted))
+                least = best[-1][1]
+    ranked = list(islice(_ranked(best), wanted))
     kept = [entry for entry in ranked[:size] if entry.frequency >= min_count]
     return Selection(kept, ranked[len(kept) : len(kept) + examples])
+
+
+def _ranked(totals: Iterable[tuple[str, int]]) -> Iterator[WordCount]:
+    """By frequency, then by the alphabet; only words that are asked for are sorted."""
+    words: defaultdict[int, list[str]] = defaultdict(list)
+    for word, frequency in totals:
+        words[frequency].append(word)
+    for frequency in sorted(words, reverse=True):
+        for word in sorted(words[frequency]):
+            yield WordCount(word, frequency)
