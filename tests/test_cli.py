@@ -206,6 +206,23 @@ def test_train_makes_a_model_that_info_describes(world: Path, tmp_path: Path) ->
     assert_fails(again, 2, "already holds a begun training", "--resume", "--overwrite")
 
 
+def test_ctrl_c_ends_a_command_with_one_line(tmp_path: Path) -> None:
+    out = tmp_path / "corpus"
+    command = [sys.executable, "-m", "pair2vec", "prepare", "-", "--out", str(out)]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    while not out.exists():
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, messages = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert messages.splitlines()[-1] == (
+        "pair2vec: stopped; prepare goes on when run again, train with --resume"
+    )
+    assert "Traceback" not in messages
+
+
 def test_ctrl_c_writes_a_checkpoint_and_says_how_to_go_on(world: Path, tmp_path: Path) -> None:
     out = tmp_path / "model"
     command = [sys.executable, "-m", "pair2vec", "train", str(world), "--out", str(out), *SMALL]

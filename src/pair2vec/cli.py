@@ -58,5 +58,9 @@ def main() -> None:
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         fail(f"{where}{error.strerror or error}", 1)
-    except KeyboardInterrupt:
-        fail("stopped; run the same command again to go on", 130)
+    except SystemExit as stop:
+        # Typer makes one of Ctrl-C, without a word.
+        cause = getattr(stop.__context__, "__cause__", None)
+        if not isinstance(cause, KeyboardInterrupt):
+            raise
+        fail("stopped; prepare goes on when run again, train with --resume", 130)
