@@ -67,12 +67,16 @@ class MlpPairs(PairVectors):
 
     def __init__(self, saved: SavedModel) -> None:
         super().__init__(saved.rows("pair.words"))
-        weight, self._bias = saved.array("pair.first.weight"), saved.array("pair.first.bias")
-        self._weight_x, self._weight_y, self._weight_product = np.split(weight, 3, axis=1)
+        self._bias = saved.array("pair.first.bias")
+        weight = np.ascontiguousarray(saved.array("pair.first.weight").T)
+        self._weight_x, self._weight_y, self._weight_product = np.split(weight, 3)
         count = saved.config["recipe"]["pair"]["layers"] - 1
         names = [f"pair.others.{number}" for number in range(count)]
         self._others = tuple(
-            Layer(saved.array(f"{name}.weight"), saved.array(f"{name}.bias")) for name in names
+            Layer(
+                np.ascontiguousarray(saved.array(f"{name}.weight").T), saved.array(f"{name}.bias")
+            )
+            for name in names
         )
 
     def inputs(self, ids: Numbers | slice) -> Vectors:
@@ -85,13 +89,13 @@ class MlpPairs(PairVectors):
         own, other = self._weight_x, self._weight_y
         if role == "y":
             own, other = other, own
-        weight = other + self._weight_product * vector
-        first = Layer(weight, self._bias + own @ vector)
+        weight = other + self._weight_product * vector[:, None]
+        first = Layer(weight, self._bias + vector @ own)
         return HalfPair((first, *self._others))
 
     def _compose(self, x: Vectors, y: Vectors) -> Vectors:
-        hidden = x @ self._weight_x.T + y @ self._weight_y.T
-        hidden += (x * y) @ self._weight_product.T
+        hidden = x @ self._weight_x + y @ self._weight_y
+        hidden += (x * y) @ self._weight_product
         hidden += self._bias
         for layer in self._others:
             hidden = layer(np.maximum(hidden, 0, out=hidden))
