@@ -43,8 +43,9 @@ def computing(device: torch.device) -> AbstractContextManager[object]:
     return nullcontext()
 
 
-LONG_RUN = 50_000_000
-"""Triples from which on compiling, about a minute, is earned back."""
+LONG_RUN = 100_000_000
+"""Triples from which on compiling, about a minute, is earned back: on one H200, 25 million at a
+batch of 4 096, 75 million at 16 384, 400 million at 65 536."""
 
 
 def compile_network(network: Network, backend: str = "inductor") -> None:
