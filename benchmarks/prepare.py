@@ -9,13 +9,11 @@ that Wikipedia publishes.
 
 import argparse
 import bz2
-import datetime
 import importlib.util
 import logging
 import lzma
 import multiprocessing
 import os
-import platform
 import resource
 import shutil
 import tempfile
@@ -26,8 +24,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
+import machine
 from pair2vec.text.prepare import prepare
 
 SAMPLE = "test/test_data/enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2"
@@ -50,10 +47,7 @@ def main() -> None:
     parser.add_argument("--text", nargs="*", type=Path, default=default_texts())
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
     arguments = parser.parse_args()
-    print(
-        f"{datetime.date.today()}, {processor()}, {len(os.sched_getaffinity(0))} cores, "
-        f"Python {platform.python_version()}, numpy {np.__version__}\n"
-    )
+    print(f"{machine.describe()}\n")
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         if arguments.text:
@@ -66,13 +60,6 @@ def main() -> None:
 def default_texts() -> list[Path]:
     """The corpora of $PAIR2VEC_DATA, if there are any."""
     return sorted(Path(os.environ.get("PAIR2VEC_DATA", "")).glob("corpora/*.txt.xz"))
-
-
-def processor() -> str:
-    """The CPU's name, where Linux tells it."""
-    info = Path("/proc/cpuinfo")
-    names = [line for line in info.read_text().splitlines() if "model name" in line]
-    return names[0].partition(":")[2].strip() if names else platform.processor()
 
 
 def text_rows(texts: list[Path], folder: Path, workers: int) -> None:
@@ -209,17 +196,8 @@ class PeakMemory(threading.Thread):
         own = os.getpid()
         while True:
             children = Path(f"/proc/{own}/task/{own}/children").read_text().split()
-            self.peak_mb = max(self.peak_mb, sum(map(resident_mb, [str(own), *children])))
+            self.peak_mb = max(self.peak_mb, sum(map(machine.resident_mb, [str(own), *children])))
             time.sleep(0.02)
-
-
-def resident_mb(process: str) -> float:
-    """Of one process, 0 if it has ended."""
-    try:
-        pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
-    except (FileNotFoundError, ProcessLookupError):
-        return 0.0
-    return pages * resource.getpagesize() / 1e6
 
 
 if __name__ == "__main__":

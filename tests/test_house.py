@@ -23,7 +23,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "training": {"encoders", "triples", "model", "text"},
     "query": {"model", "text"},
     "miniworld": set(),
-    "evaluation": {"miniworld", "query", "training", "triples", "model", "text"},
+    "evaluation": {"miniworld", "query", "training", "theory", "triples", "model", "text"},
     "display": {"text", "theory", "training", "query", "evaluation"},
     "commands": {
         *("text", "triples", "theory", "encoders", "training", "model", "query"),

@@ -5,18 +5,16 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from pair2vec.encoders.fasttext import train_fasttext
 from pair2vec.encoders.word_vectors import write_vec
 from pair2vec.evaluation.mini_exam import Mark, answer_analogies, answer_slots, at_edges, marks
+from pair2vec.evaluation.mvpmi_agreement import mvpmi_agreement, spearman
 from pair2vec.miniworld import MiniWorld, analogy_questions, slot_questions
 from pair2vec.model import save_model
 from pair2vec.query import Pair2vec, load
 from pair2vec.text.corpus import Corpus
-from pair2vec.text.patterns import context_text
 from pair2vec.text.prepare import prepare
-from pair2vec.theory import count_all, mvpmi
 from pair2vec.training.settings import find_recipe, with_settings
 from pair2vec.training.train import train
 
@@ -78,27 +76,18 @@ def test_analogies_hold_on_stated_and_on_implied_pairs(trained: Trained) -> None
 
 
 def test_scores_rank_frequent_triples_as_mvpmi_does(trained: Trained) -> None:
-    corpus, model = trained
-    table = count_all(corpus)
-    frequent = np.flatnonzero(np.asarray(table.counts.xyc) >= 10)
-    chosen = np.random.default_rng(0).choice(frequent, 2_000, replace=False).tolist()
-    words = corpus.vocabulary.words
-    scores = [
-        model.score(
-            words[table.x[row]],
-            words[table.y[row]],
-            context_text(table.context(int(table.c[row])), corpus.vocabulary),
-        )
-        for row in chosen
-    ]
-    exact = np.asarray(mvpmi(table.counts))[chosen]
     # Subsampling, typed negatives and a minute of training keep it from being 1.
-    assert spearman(np.array(scores), exact) > 0.3
+    assert mvpmi_agreement(trained.model, trained.corpus) > 0.3
 
 
-def spearman(first: NDArray[np.floating], second: NDArray[np.floating]) -> float:
-    ranks = np.stack([values.argsort().argsort() for values in (first, second)])
-    return float(np.asarray(np.corrcoef(ranks))[0, 1])
+def test_ranks_correlate_whatever_the_values_and_ties_share_a_rank() -> None:
+    values = np.array([3.0, -1.0, 8.0, 5.0])
+    assert spearman(values, np.exp(values)) == pytest.approx(1)
+    assert spearman(values, -(values**3)) == pytest.approx(-1)
+    # Ranks 1.5, 1.5, 3 against 1, 2, 3: a covariance of 0.75 over √(0.75·1).
+    assert spearman(np.array([1.0, 1.0, 2.0]), np.array([4.0, 5.0, 6.0])) == pytest.approx(
+        0.75**0.5
+    )
 
 
 def test_a_pattern_at_the_edge_of_a_sentence_meets_its_boundary() -> None:
