@@ -49,7 +49,7 @@ def test_a_card_says_what_the_config_says() -> None:
         "| layers | 300, 300 |",
         "| clip | null |",
         "| bats.inflectional | 0.728123 |",
-        "pair2vec info FOLDER",
+        'pair2vec fill "X and Y" --x hot --model FOLDER',
         "- Tables are rounded to eight bits: by at most 1/254 of a row's largest value.",
     ]:
         assert line in card.split("\n")

@@ -6,7 +6,12 @@ from typing import Annotated
 import typer
 
 ModelOption = Annotated[
-    Path | None, typer.Option("--model", metavar="FOLDER", help="The model to ask.")
+    str | None,
+    typer.Option(
+        "--model",
+        metavar="NAME",
+        help="The model to ask: a folder, a bundled model, or owner/name on the hub.",
+    ),
 ]
 TopOption = Annotated[int, typer.Option("--top", min=1, help="The most to show.")]
 JsonOption = Annotated[

@@ -3,7 +3,9 @@
 from pair2vec.model.card import model_card
 from pair2vec.model.facts import model_facts
 from pair2vec.model.folder import PatternCount, SavedModel, load_model, save_model
+from pair2vec.model.hub import push_model
 from pair2vec.model.precision import PRECISIONS, Precision, Rows
+from pair2vec.model.shelf import bundled_models, find_model
 
 __all__ = [
     "PRECISIONS",
@@ -11,8 +13,11 @@ __all__ = [
     "Precision",
     "Rows",
     "SavedModel",
+    "bundled_models",
+    "find_model",
     "load_model",
     "model_card",
     "model_facts",
+    "push_model",
     "save_model",
 ]

@@ -25,7 +25,11 @@ that R(x, y) · C(c) is high where the text joins x and y by c."""
 
 _USE = """\
 ```
-pair2vec info FOLDER
+pair2vec fill "X and Y" --x hot --model FOLDER
+```
+```python
+import pair2vec
+pair2vec.load("FOLDER").pair("hot", "cold")
 ```
 where FOLDER is the folder of this file."""
 

@@ -23,6 +23,8 @@ class ContextVectors:
         self._attention = saved.array("context.attention.weight")[0]
         self._value = saved.array("context.value.weight")
         self.dimension = len(self._value)
+        self.words = len(self._words)
+        """The ids it knows are below this; a small model has fewer than the vocabulary."""
 
     def __call__(self, contexts: Sequence[Sequence[int]] | NDArray[np.intp]) -> Vectors:
         """C of contexts of one length, given as ids (B, L): (B, D)."""

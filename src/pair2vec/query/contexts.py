@@ -6,6 +6,7 @@ from itertools import product
 
 import numpy as np
 
+from pair2vec.errors import UsageError
 from pair2vec.model.folder import SavedModel
 from pair2vec.query.context_vectors import ContextVectors
 from pair2vec.query.half_pair import Vectors
@@ -27,7 +28,8 @@ class PatternVectors:
         self._vocabulary = saved.vocabulary
         self._encode = ContextVectors(saved)
         special = len(SPECIAL_TOKENS)
-        counts = saved.vocabulary.counts[special : special + OPEN_WORDS].tolist()
+        last = min(special + OPEN_WORDS, self._encode.words)
+        counts = saved.vocabulary.counts[special:last].tolist()
         self._open: dict[int, int] = dict(enumerate(counts, start=special))
         sentences = saved.config.get("corpus", {}).get("sentences")
         if sentences:
@@ -35,7 +37,7 @@ class PatternVectors:
 
     def __call__(self, patterns: Sequence[str]) -> Vectors:
         """One row a pattern: (N, D)."""
-        parsed = [parse_pattern(pattern, self._vocabulary) for pattern in patterns]
+        parsed = [self._parse(pattern) for pattern in patterns]
         made = np.zeros((len(parsed), self._encode.dimension), np.float32)
         # All contexts of one length at once, whichever pattern they belong to.
         groups = defaultdict(list)
@@ -47,6 +49,17 @@ class PatternVectors:
             vectors = self._encode(contexts) * np.array(weights, np.float32)[:, None]
             np.add.at(made, list(rows), vectors)
         return made
+
+    def _parse(self, text: str) -> Pattern:
+        pattern = parse_pattern(text, self._vocabulary)
+        rarest = max(pattern.left or 0, *pattern.between, pattern.right or 0, 0)
+        if rarest >= self._encode.words:
+            raise UsageError(
+                f"pattern {text!r}: {self._vocabulary.words[rarest]!r} is too rare for a pattern; "
+                f"this model has the {self._encode.words - len(SPECIAL_TOKENS):,} most frequent "
+                "words there"
+            )
+        return pattern
 
     def _contexts(self, pattern: Pattern) -> list[tuple[tuple[int, ...], float]]:
         """The contexts a pattern stands for, with weights that sum to one."""

@@ -6,7 +6,6 @@ What it needs is read from the model folder when a question first needs it.
 import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Literal, NamedTuple, get_args, overload
 
 import numpy as np
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from pair2vec.errors import InputError, UsageError
 from pair2vec.model.facts import model_facts
 from pair2vec.model.folder import SavedModel, load_model
+from pair2vec.model.shelf import find_model
 from pair2vec.query.analogies import Analogy, Direction, directed, roles
 from pair2vec.query.contexts import PatternVectors
 from pair2vec.query.half_pair import Vectors, dot_with, normalise
@@ -352,7 +352,5 @@ class Pair2vec:
 
 
 def load(path_or_name: str | os.PathLike[str] | None = None) -> Pair2vec:
-    """Open the model in a folder."""
-    if path_or_name is None:
-        raise UsageError("no model given; name the folder of one that 'pair2vec train' made")
-    return Pair2vec(load_model(Path(path_or_name)))
+    """Open a model: a folder, a bundled model's name, or ``owner/name`` on the hub."""
+    return Pair2vec(load_model(find_model(path_or_name)))

@@ -24,10 +24,10 @@ def network_of(model: SavedModel) -> Network:
     """The network that was published as `model`."""
     recipe = recipe_from_json(model.config["recipe"])
     network = Network(len(model.vocabulary), recipe.pair, recipe.context, torch.Generator())
-    network.load_state_dict(
-        {
-            name: torch.from_numpy(model.array(_PUBLISHED_NAMES.get(name, name)).copy())
-            for name in network.state_dict()
-        }
-    )
+    state = network.state_dict()
+    for name, tensor in state.items():
+        array = torch.from_numpy(model.array(_PUBLISHED_NAMES.get(name, name)).copy())
+        # A small model has vectors for the first words of contexts only; the rest stay at zero.
+        tensor[: len(array)] = array
+    network.load_state_dict(state)
     return network
