@@ -209,9 +209,12 @@ def test_train_makes_a_model_that_info_describes(world: Path, tmp_path: Path) ->
 def test_ctrl_c_ends_a_command_with_one_line(tmp_path: Path) -> None:
     out = tmp_path / "corpus"
     command = [sys.executable, "-m", "pair2vec", "prepare", "-", "--out", str(out)]
+    # A shell that runs tests in the background has them ignore Ctrl-C, and their children, too.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     )
+    signal.signal(signal.SIGINT, before)
     while not out.exists():
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
