@@ -13,7 +13,6 @@ from pair2vec.atomic import write_whole
 from pair2vec.errors import InputError, UsageError
 from pair2vec.model import (
     PRECISIONS,
-    PatternCount,
     Precision,
     SavedModel,
     folder,
@@ -382,22 +381,3 @@ def test_a_tensor_the_model_lacks_is_named_with_those_it_has(tmp_path: Path) -> 
             ask("nope")
     with pytest.raises(InputError, match="no tensor 'counts'"):
         model.array("counts")
-
-
-# Patterns.
-
-
-def test_patterns_survive_the_folder_and_may_be_none(tmp_path: Path) -> None:
-    patterns = [PatternCount("neither X nor Y ,", 7), PatternCount("<s> X été Y <s>", 2)]
-    assert saved(tmp_path / "with", patterns=patterns).patterns() == patterns
-    model = saved(tmp_path / "without")
-    assert model.patterns() == []
-    (model.folder / "patterns.tsv").unlink()
-    assert load_model(model.folder).patterns() == []
-
-
-def test_a_broken_line_of_the_patterns_is_named(tmp_path: Path) -> None:
-    model = saved(tmp_path, patterns=[PatternCount("X and Y", 1)])
-    (tmp_path / "patterns.tsv").write_text("X and Y\t1\nX or Y\n")
-    with pytest.raises(InputError, match=r"patterns\.tsv, line 2: expected a pattern, a tab"):
-        model.patterns()

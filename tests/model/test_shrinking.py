@@ -60,10 +60,19 @@ def test_the_config_tells_of_the_larger_model(whole: Pair2vec, tmp_path: Path) -
 
 
 def test_a_model_does_not_grow(whole: Pair2vec, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="words is 15 and context words 15; the model has 14"):
+    with pytest.raises(UsageError, match="words is 15 and context words 14; the model has 14 and 14"):
         shrink_model(whole.saved, tmp_path / "small", words=15)
     with pytest.raises(UsageError, match="words is 5 and context words 6"):
         shrink_model(whole.saved, tmp_path / "small", words=5, context_words=6)
+
+
+def test_a_small_model_can_be_made_smaller_still(whole: Pair2vec, tmp_path: Path) -> None:
+    small = shrunk(whole, tmp_path / "small", words=12, context_words=6)
+    shrink_model(small.saved, tmp_path / "smaller", words=10)
+    config = load_model(tmp_path / "smaller").config
+    assert (config["words"], config["shrunk"]["context_words"]) == (10, 6)
+    with pytest.raises(UsageError, match="context words 7; the model has 12 and 6"):
+        shrink_model(small.saved, tmp_path / "wrong", words=10, context_words=7)
 
 
 def test_the_command_shrinks_lists_and_refuses(tmp_path: Path) -> None:

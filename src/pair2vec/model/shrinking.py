@@ -7,11 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pair2vec.errors import UsageError
-from pair2vec.model.folder import SavedModel, save_model
+from pair2vec.model.folder import PatternCount, SavedModel, save_model
 from pair2vec.model.precision import Precision
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary, WordCount
 
 _SPECIAL = len(SPECIAL_TOKENS)
+_WORD_TABLES = ("pair.words", "context.words")
 
 
 def shrink_model(
@@ -33,38 +34,21 @@ def shrink_model(
         precision: Of the tables.
         overwrite: Replace a model that is there.
     """
-    known = len(saved.vocabulary) - _SPECIAL
+    known, in_patterns = (len(saved.rows(name)) - _SPECIAL for name in _WORD_TABLES)
     words = known if words is None else words
-    context_words = words if context_words is None else context_words
-    if not 1 <= context_words <= words <= known:
+    context_words = min(words, in_patterns) if context_words is None else context_words
+    if not (1 <= context_words <= words <= known and context_words <= in_patterns):
         raise UsageError(
-            f"words is {words:,} and context words {context_words:,}; the model has {known:,}, and "
-            "words in patterns are some of them"
+            f"words is {words:,} and context words {context_words:,}; the model has {known:,} and "
+            f"{in_patterns:,}, and words in patterns are some of the words"
         )
-    rows = {"pair.words": words + _SPECIAL, "context.words": context_words + _SPECIAL}
-    vocabulary = saved.vocabulary
+    rows = dict(zip(_WORD_TABLES, (words + _SPECIAL, context_words + _SPECIAL), strict=True))
     save_model(
         folder,
         {name: _first_rows(saved.array(name), rows.get(name)) for name in saved.names},
-        Vocabulary(
-            [
-                WordCount(word, int(count))
-                for word, count in zip(
-                    vocabulary.words[_SPECIAL : words + _SPECIAL],
-                    vocabulary.counts[_SPECIAL:],
-                    strict=False,
-                )
-            ]
-        ),
+        _first_words(saved.vocabulary, words),
         {**saved.config, "shrunk": _origin(saved, words, context_words)},
-        patterns=[
-            entry
-            for entry in saved.patterns()
-            if all(
-                vocabulary.ids.get(word, 0) < rows["context.words"]
-                for word in entry.pattern.split()
-            )
-        ],
+        patterns=_patterns_of_first_words(saved, context_words),
         precision=precision,
         overwrite=overwrite,
     )
@@ -72,6 +56,23 @@ def shrink_model(
 
 def _first_rows(array: NDArray[np.float32], count: int | None) -> NDArray[np.float32]:
     return array if count is None else array[:count]
+
+
+def _first_words(vocabulary: Vocabulary, count: int) -> Vocabulary:
+    kept = slice(_SPECIAL, _SPECIAL + count)
+    return Vocabulary(
+        list(map(WordCount, vocabulary.words[kept], vocabulary.counts[kept].tolist()))
+    )
+
+
+def _patterns_of_first_words(saved: SavedModel, count: int) -> list[PatternCount]:
+    # The slots X and Y are no words of the vocabulary.
+    number = saved.vocabulary.ids
+    return [
+        entry
+        for entry in saved.patterns()
+        if all(number.get(word, 0) < count + _SPECIAL for word in entry.pattern.split())
+    ]
 
 
 def _origin(saved: SavedModel, words: int, context_words: int) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from pair2vec.errors import Pair2vecError
 from pair2vec.text.corpus import Corpus
-from pair2vec.text.vocabulary import Vocabulary
+from pair2vec.text.patterns import context_text
 from pair2vec.training.batches import NegativeSource
 from pair2vec.training.checkpoint import Checkpoint, last_checkpoint, write_checkpoint
 from pair2vec.training.devices import LONG_RUN, compile_network, computing
@@ -166,7 +166,7 @@ class Trainer:
         words = self._vocabulary.words
         examples = ", ".join(
             f"({words[int(batch.x[row])]}, {words[int(batch.y[row])]}, "
-            f"{context_text(self._vocabulary, batch, row)!r})"
+            f"{context_text(context_of(batch, row), self._vocabulary)!r})"
             for row in broken[:3]
         )
         found = last_checkpoint(self._surroundings.folder)
@@ -285,10 +285,11 @@ def clip(gradients: list[Tensor], limit: float) -> None:
             gradient.mul_(scale)
 
 
-def context_text(vocabulary: Vocabulary, batch: Batch, row: int) -> str:
-    """The context of a triple of a batch, as words."""
+def context_of(batch: Batch, row: int) -> list[int]:
+    """The context of a triple of a batch, as ids."""
     for group in batch.contexts:
         if row < len(group):
-            return " ".join(vocabulary.words[word] for word in group[row].tolist())
+            ids: list[int] = group[row].tolist()
+            return ids
         row -= len(group)
     raise IndexError(row)
