@@ -60,7 +60,7 @@ def test_the_config_tells_of_the_larger_model(whole: Pair2vec, tmp_path: Path) -
 
 
 def test_a_model_does_not_grow(whole: Pair2vec, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="words is 15 and context words 14; the model has 14 and 14"):
+    with pytest.raises(UsageError, match="words is 15 and context words 14; the model has 14"):
         shrink_model(whole.saved, tmp_path / "small", words=15)
     with pytest.raises(UsageError, match="words is 5 and context words 6"):
         shrink_model(whole.saved, tmp_path / "small", words=5, context_words=6)
