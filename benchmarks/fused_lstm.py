@@ -25,7 +25,7 @@ import machine
 from pair2vec.encoders import fused_lstm_kernels as kernels
 from pair2vec.encoders.context import ContextConfig, ContextEncoder
 from pair2vec.encoders.fused_lstm import bilstm_states, has_kernels
-from pair2vec.encoders.pair import take_rows
+from pair2vec.encoders.rows import take_rows
 
 LENGTHS = range(4, 9)
 WORDS = 40_000
@@ -124,7 +124,8 @@ def plain(task: Task, dtype: torch.dtype) -> Way:
 def fused(task: Task) -> Way:
     """The kernels."""
     part, weight = task.part.bfloat16().requires_grad_(), task.encoder.state_weight
-    return Way(lambda: bilstm_states(part, task.contexts, weight), [part, weight])
+    lengths = torch.full_like(task.contexts[:, 0], task.contexts.shape[1])
+    return Way(lambda: bilstm_states(part, task.contexts, lengths, weight), [part, weight])
 
 
 def cudnn(task: Task) -> Way:

@@ -32,7 +32,7 @@ from pair2vec import __version__
 from pair2vec.encoders.word_vectors import random_vectors
 from pair2vec.text.corpus import Corpus, CorpusWriter, open_corpus
 from pair2vec.text.vocabulary import BOUNDARY, PADDING, SPECIAL_TOKENS, Vocabulary, WordCount
-from pair2vec.training.batches import NegativeSource
+from pair2vec.training.batches import NegativeSource, TripleTensors
 from pair2vec.training.loop import Surroundings, Trainer
 from pair2vec.training.network import Batch
 from pair2vec.training.recipes import Recipe, paper
@@ -214,7 +214,7 @@ def train_plain(task: Task, stopwatch: Stopwatch) -> None:
     optimiser = torch.optim.SGD(network.parameters(), recipe.training.rate)
     generator = torch.Generator().manual_seed(0)
     for triples, _ in TripleStream(corpus, recipe.triples).batches(task.batch):
-        loss = network(negatives.complete(triples, generator))
+        loss = network(negatives.complete(TripleTensors.of(triples), generator))
         optimiser.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(network.parameters(), recipe.training.clip)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from pair2vec.encoders.context import ContextConfig, ContextEncoder
 
@@ -119,3 +120,36 @@ def test_the_order_of_its_words_matters_to_a_context() -> None:
     first, second, third = encoder.encode(encoder.word_part(words), contexts)
     assert float((first - second).abs().max()) > 1e-3
     assert float((first - third).abs().max()) > 1e-3
+
+
+@pytest.mark.parametrize("width", [SIZE, SIZE + 1, 2 * SIZE])
+def test_wider_vectors_give_the_same_word_parts_and_gradients(width: int) -> None:
+    encoder, words = make(), random(WORDS, SIZE).requires_grad_()
+    wide = functional.pad(words, (0, width - SIZE))
+    found, expected = (encoder.word_part(vectors) for vectors in (wide, words))
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-6)
+    weights, leaves = random(*expected.shape, seed=2), [words, encoder.input_weight, encoder.bias]
+    of_found, of_expected = (
+        torch.autograd.grad((part * weights).sum(), leaves) for part in (found, expected)
+    )
+    for gradient, narrow in zip(of_found, of_expected, strict=True):
+        torch.testing.assert_close(gradient, narrow, rtol=0, atol=1e-5)
+
+
+def test_pooling_takes_only_the_states_inside() -> None:
+    encoder, lengths = make(), [4, 8, 5, 5, 7]
+    states = random(8, len(lengths), 2 * HIDDEN).requires_grad_()
+    inside = torch.arange(8)[:, None] < torch.tensor(lengths)
+    found = encoder.pool(states, inside[..., None])
+    expected = torch.cat(
+        [encoder.pool(states[:length, [row]]) for row, length in enumerate(lengths)]
+    )
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-6)
+
+    weights, leaves = random(*expected.shape, seed=2), [states, encoder.attention.weight]
+    of_found, of_expected = (
+        torch.autograd.grad((pooled * weights).sum(), leaves) for pooled in (found, expected)
+    )
+    for gradient, alone in zip(of_found, of_expected, strict=True):
+        torch.testing.assert_close(gradient, alone, rtol=0, atol=1e-5)
+    assert not of_found[0][~inside].any()

@@ -3,6 +3,7 @@
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from pair2vec.encoders.pair import (
     DifferencePair,
@@ -11,10 +12,13 @@ from pair2vec.encoders.pair import (
     PairConfig,
     PairEncoder,
     make_pair_encoder,
+    widen,
 )
 from pair2vec.errors import UsageError
 
 WORDS, SIZE, PAIRS = 9, 6, 14
+
+compositions = pytest.mark.parametrize("composition", ["mlp", "multiply", "difference"])
 
 
 def random(*shape: int, seed: int = 0) -> Tensor:
@@ -87,7 +91,7 @@ def test_difference_is_the_normalised_difference_of_the_words_as_they_are() -> N
     assert found.norm(dim=1).tolist() == pytest.approx([1.0] * len(x), abs=1e-6)
 
 
-@pytest.mark.parametrize("composition", ["mlp", "multiply", "difference"])
+@compositions
 def test_a_word_at_zero_or_beside_itself_gives_numbers(composition: str) -> None:
     words = random(WORDS, SIZE)
     words[3] = 0
@@ -98,7 +102,7 @@ def test_a_word_at_zero_or_beside_itself_gives_numbers(composition: str) -> None
     assert bool(gradient.isfinite().all())
 
 
-@pytest.mark.parametrize("composition", ["mlp", "multiply", "difference"])
+@compositions
 def test_a_pair_does_not_depend_on_other_pairs_words_or_their_order(composition: str) -> None:
     encoder, words, (x, y) = make(composition), random(WORDS, SIZE), pairs()
     together = encode(encoder, words, x, y)
@@ -116,6 +120,42 @@ def test_pairs_may_come_in_any_shape() -> None:
     flat = encode(encoder, words, x, y)
     folded = encode(encoder, words, x.view(2, -1), y.view(2, -1))
     torch.testing.assert_close(folded, flat.view(2, -1, SIZE), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("width", [SIZE, SIZE + 1, 2 * SIZE])
+@compositions
+def test_wider_vectors_give_the_same_pairs_and_gradients_with_zeros_behind(
+    composition: str, width: int
+) -> None:
+    encoder, words = make(composition), random(WORDS, SIZE).requires_grad_()
+    wide = functional.pad(words, (0, width - SIZE))
+    found, expected = (encode(encoder, vectors, *pairs()) for vectors in (wide, words))
+    assert found.shape == (PAIRS, width)
+    torch.testing.assert_close(found[:, :SIZE], expected, rtol=0, atol=1e-6)
+    assert not found[:, SIZE:].any()
+
+    # Whatever gradient the zeros are given.
+    weights = random(PAIRS, width, seed=2)
+    leaves = [words, *encoder.parameters()]
+    of_found = torch.autograd.grad((found * weights).sum(), leaves)
+    of_expected = torch.autograd.grad((expected * weights[:, :SIZE]).sum(), leaves)
+    for gradient, narrow in zip(of_found, of_expected, strict=True):
+        torch.testing.assert_close(gradient, narrow, rtol=0, atol=1e-5)
+
+
+@compositions
+def test_the_parts_of_wider_words_are_as_wide_and_zero_in_the_same_places(composition: str) -> None:
+    encoder, words = make(composition), random(WORDS, SIZE)
+    parts = encoder.word_parts(functional.pad(words, (0, 3)))
+    narrow = encoder.word_parts(words)
+    for part, expected in zip(sum(parts, ()), sum(narrow, ()), strict=True):
+        torch.testing.assert_close(part, functional.pad(expected, (0, 3)), rtol=0, atol=1e-6)
+
+
+def test_a_widened_weight_has_zeros_behind_each_dimension() -> None:
+    assert widen(torch.ones(2), 3).tolist() == [1, 1, 0]
+    assert widen(torch.ones(2, 2), 3).tolist() == [[1, 1, 0], [1, 1, 0], [0, 0, 0]]
+    assert widen(torch.ones(2, 2), 2).tolist() == [[1, 1], [1, 1]]
 
 
 @torch.no_grad()

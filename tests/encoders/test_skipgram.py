@@ -262,7 +262,9 @@ def test_a_corpus_in_pieces_gives_the_same_ids(
     np.testing.assert_array_equal(skipgram._ids_on(corpus, CPU), corpus.tokens)
 
 
-@pytest.mark.parametrize(("ids", "expected"), [(10**9, 2720), (200_000, 1984), (50, 32)])
+@pytest.mark.parametrize(
+    ("ids", "expected"), [(10**9, 2720), (10**6, 992), (20_000, 128), (50, 32)]
+)
 def test_a_small_corpus_is_taken_in_smaller_batches(ids: int, expected: int) -> None:
     assert skipgram._centres_a_step(16384, 5, ids) == expected
 

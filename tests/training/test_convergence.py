@@ -13,7 +13,7 @@ from torch import Tensor
 
 from pair2vec.text.vocabulary import SPECIAL_TOKENS
 from pair2vec.theory.pmi import Counts, mvpmi, pmi
-from pair2vec.training.batches import NegativeSource
+from pair2vec.training.batches import NegativeSource, TripleTensors
 from pair2vec.training.negatives import NegativesConfig
 from pair2vec.training.network import Batch
 from pair2vec.training.objective import Scores, losses
@@ -73,7 +73,7 @@ class Sampler:
     def batch(self) -> Batch:
         cells = self._draw.choice(len(self._shares), BATCH, p=self._shares)
         x, y, c = np.unravel_index(cells, (WORDS, WORDS, CONTEXTS))
-        triples = TripleBatch(x + FIRST, y + FIRST, (c[:, None],))
+        triples = TripleTensors.of(TripleBatch(x + FIRST, y + FIRST, (c[:, None],)))
         other_y = self._by_y.complete(triples, self._generator).other_y
         return self._by_x.complete(triples, self._generator)._replace(other_y=other_y)
 

@@ -3,23 +3,18 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
-import torch
-from torch import Tensor
 
 from pair2vec.training.metrics import Averages, MetricsFile
-from pair2vec.training.network import Outcome
-from pair2vec.training.objective import Losses, Scores, losses
+from pair2vec.training.objective import Losses
+from pair2vec.training.steps import SUMMARY
 
 
-def outcome(seed: int) -> Outcome:
-    generator = torch.Generator().manual_seed(seed)
-
-    def random(*shape: int) -> Tensor:
-        return torch.randn(*shape, generator=generator)
-
-    scores = Scores(random(8), random(8, 2), random(8, 3), random(8, 3))
-    return Outcome(losses(scores, 1), scores, {})
+def step_values(seed: int) -> dict[str, float]:
+    """What a step says of itself."""
+    found = np.random.default_rng(seed).uniform(size=len(SUMMARY)).tolist()
+    return dict(zip(SUMMARY, found, strict=True))
 
 
 def steps_in(path: Path) -> list[int]:
@@ -33,39 +28,38 @@ def write_steps(path: Path, steps: list[int], resumed_at: int = 0) -> None:
 
 
 def test_averages_are_means_over_batches() -> None:
-    averages, outcomes = Averages(), [outcome(seed) for seed in range(3)]
-    for each in outcomes:
-        expected = float(each.losses.total().double().mean())
-        assert averages.add(each) == pytest.approx(expected) == averages.last_loss
+    averages, values = Averages(), [step_values(seed) for seed in range(3)]
+    losses = [averages.add(each) for each in values]
     found = averages.take(8)
-    assert next(iter(found)) == "loss"
-    totals = [float(each.losses.total().mean()) for each in outcomes]
-    assert found["loss"] == pytest.approx(sum(totals) / 3)
-    for name in Losses._fields:
-        means = [float(getattr(each.losses, name).mean()) for each in outcomes]
-        assert found[name] == pytest.approx(sum(means) / 3)
-    assert found["loss"] == pytest.approx(sum(found[name] for name in Losses._fields))
-    above = [float((each.scores.observed > 0).float().mean()) for each in outcomes]
-    assert found["positives_above_half"] == pytest.approx(sum(above) / 3)
+    assert list(found) == ["loss", *SUMMARY, "triples_per_second"]
+    assert found["loss"] == pytest.approx(sum(losses) / 3)
+    for name in SUMMARY:
+        assert found[name] == pytest.approx(sum(each[name] for each in values) / 3)
     assert found["triples_per_second"] > 0
+
+
+def test_the_loss_of_a_step_is_the_sum_of_all_groups_and_of_nothing_else() -> None:
+    values = step_values(0)
+    assert Averages().add(values) == pytest.approx(sum(values[name] for name in Losses._fields))
+    assert len(Losses._fields) == len(values) - 2
 
 
 def test_averages_begin_anew_when_taken() -> None:
     averages = Averages()
-    averages.add(outcome(0))
+    averages.add(step_values(0))
     averages.take(8)
-    loss = averages.add(outcome(1))
+    loss = averages.add(step_values(1))
     assert averages.take(8)["loss"] == loss
 
 
 def test_the_state_is_all_that_averages_remember() -> None:
     whole, resumed = Averages(), Averages()
     for seed in range(4):
-        whole.add(outcome(seed))
+        whole.add(step_values(seed))
         fresh = Averages()
         fresh.state = json.loads(json.dumps(resumed.state))
         resumed = fresh
-        resumed.add(outcome(seed))
+        resumed.add(step_values(seed))
     expected, found = whole.take(8), resumed.take(8)
     expected.pop("triples_per_second")
     found.pop("triples_per_second")

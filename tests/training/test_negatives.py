@@ -10,7 +10,7 @@ from torch import Tensor
 
 from pair2vec.errors import UsageError
 from pair2vec.text.vocabulary import SPECIAL_TOKENS
-from pair2vec.training.batches import NegativeSource
+from pair2vec.training.batches import NegativeSource, TripleTensors
 from pair2vec.training.negatives import NegativesConfig, WordSampler, alias_table, nearest_words
 from pair2vec.triples.epoch import TripleBatch
 
@@ -37,10 +37,10 @@ def assert_drawn_as_often_as(shares: NDArray[np.float64], drawn: Tensor) -> None
     assert (np.abs(found - shares) <= error).all()
 
 
-def triples(words: list[int], length: int = 4) -> TripleBatch:
+def triples(words: list[int], length: int = 4) -> TripleTensors:
     x = np.array(words)
     contexts = np.arange(len(x) * length).reshape(len(x), length) % len(COUNTS)
-    return TripleBatch(x, x[::-1].copy(), (contexts,))
+    return TripleTensors.of(TripleBatch(x, x[::-1].copy(), (contexts,)))
 
 
 @given(WEIGHTS)

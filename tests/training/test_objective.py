@@ -89,7 +89,7 @@ def test_a_score_is_the_product_of_its_pair_and_its_context(words: int) -> None:
     pairs = random(TRIPLES, 1 + 2 * words, SIZE, seed=0)
     contexts = random(TRIPLES, SIZE, seed=1)
     shuffles = torch.tensor([[5, 1], [4, 0], [3, 2], [0, 5], [1, 3], [2, 4]])
-    found = score_triples(pairs, contexts, shuffles)
+    found = score_triples(pairs, contexts, contexts[shuffles])
     assert [group.shape[1:].numel() for group in found] == [1, 2, words, words]
     for row in range(TRIPLES):
         observed, *others = [float(pair @ contexts[row]) for pair in pairs[row]]

@@ -7,7 +7,6 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from pair2vec.training.loop import clip
 from pair2vec.training.optimisers import OPTIMISERS, Adagrad, Adam, Optimiser, Sgd
 
 ROWS, SIZE, STEPS, RATE = 10, 4, 25, 0.05
@@ -126,24 +125,37 @@ def test_the_state_is_all_that_an_optimiser_remembers() -> None:
     assert torch.equal(found, expected)
 
 
-@pytest.mark.parametrize("limit", [0.1, 3.0, 1e6])
-def test_clipping_is_that_of_torch(limit: float) -> None:
-    shapes = [(3, 4), (5,), (2, 2, 2)]
-    generator = torch.Generator().manual_seed(0)
-    gradients = [torch.randn(shape, generator=generator) for shape in shapes]
-    parameters = [nn.Parameter(torch.zeros(shape)) for shape in shapes]
-    for parameter, given in zip(parameters, gradients, strict=True):
-        parameter.grad = given.clone()
-    nn.utils.clip_grad_norm_(parameters, limit)
-    before = [given.clone() for given in gradients]
-    clip(gradients, limit)
-    for parameter, given, unclipped in zip(parameters, gradients, before, strict=True):
-        torch.testing.assert_close(given, parameter.grad, rtol=0, atol=1e-6)
-        assert torch.equal(given, unclipped) == (limit == 1e6)
+def ours_where(optimiser: Optimiser, rows_of: Callable[[int], Tensor]) -> Tensor:
+    """The table after all steps, each with a gradient of the whole and some rows to be changed."""
+    found = table()
+    for step in range(STEPS):
+        changed = torch.zeros(ROWS, 1, dtype=torch.bool)
+        changed[rows_of(step)] = True
+        rate, number = (torch.tensor(n, dtype=torch.float64) for n in (rate_of(step), step + 1.0))
+        optimiser.update_where(changed, "table", found, gradient(step), rate, number)
+    return found
 
 
-def test_a_limit_of_zero_clips_nothing() -> None:
-    gradients = [gradient(0), gradient(1)]
-    clip(gradients, 0.0)
-    assert torch.equal(gradients[0], gradient(0))
-    assert torch.equal(gradients[1], gradient(1))
+@pytest.mark.parametrize("name", OPTIMISERS)
+def test_rows_picked_from_a_whole_gradient_move_as_those_with_one_of_their_own(name: str) -> None:
+    by_rows, by_where = OPTIMISERS[name](), OPTIMISERS[name]()
+    found, expected = ours_where(by_where, some_rows), ours(by_rows, some_rows)
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-6)
+    assert by_where.state.keys() == by_rows.state.keys()
+    for key, value in by_rows.state.items():
+        torch.testing.assert_close(by_where.state[key], value)
+
+
+@pytest.mark.parametrize("name", OPTIMISERS)
+def test_where_nothing_is_to_be_changed_a_gradient_that_is_no_number_does_no_harm(
+    name: str,
+) -> None:
+    optimiser, found = OPTIMISERS[name](), table()
+    optimiser.update("table", found, gradient(0), RATE)
+    before, state = found.clone(), {key: value.clone() for key, value in optimiser.state.items()}
+    broken = torch.full((ROWS, SIZE), torch.nan)
+    rate, number = torch.tensor(RATE), torch.tensor(2.0)
+    optimiser.update_where(torch.tensor(False), "table", found, broken, rate, number)
+    assert torch.equal(found, before)
+    for key, value in optimiser.state.items():
+        assert torch.equal(value, state[key])

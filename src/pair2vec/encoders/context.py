@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pair2vec.encoders.pair import take_rows
+from pair2vec.encoders.rows import take_rows
 from pair2vec.errors import UsageError
 
 
@@ -47,8 +47,12 @@ class ContextEncoder(nn.Module):
         self.value = nn.Linear(2 * hidden, config.dimension, bias=False)
 
     def word_part(self, words: Tensor) -> Tensor:
-        """W_ih·E_c + b of each word, (N, 8H), from vectors (N, D)."""
-        return functional.linear(words, self.input_weight, self.bias)
+        """W_ih·E_c + b of each word, (N, 8H), from vectors (N, D), or wider with zeros behind."""
+        weight = self.input_weight
+        missing = words.shape[1] - weight.shape[1]
+        return functional.linear(
+            words, functional.pad(weight, (0, missing)) if missing else weight, self.bias
+        )
 
     def encode(self, part: Tensor, contexts: Tensor) -> Tensor:
         """C of contexts (B, L), given as rows of `part`: (B, D)."""
@@ -57,10 +61,15 @@ class ContextEncoder(nn.Module):
 
     def forward(self, gates: Tensor) -> Tensor:
         """C from the LSTM's input gates (B, L, 8H): (B, D)."""
-        states = self._states(gates)
-        weights = self.attention(states).softmax(dim=0)
-        pooled: Tensor = self.value((weights * states).sum(dim=0))
-        return pooled
+        encoded: Tensor = self.value(self.pool(self._states(gates)))
+        return encoded
+
+    def pool(self, states: Tensor, inside: Tensor | None = None) -> Tensor:
+        """Σᵢ softmaxᵢ(k·hᵢ) hᵢ of states (L, B, 2H), of those `inside` (L, B, 1): (B, 2H)."""
+        scores: Tensor = self.attention(states)
+        if inside is not None:
+            scores = scores.masked_fill(~inside, -torch.inf)
+        return (scores.softmax(dim=0) * states).sum(dim=0)
 
     def _states(self, gates: Tensor) -> Tensor:
         """The BiLSTM's states (L, B, 2H) from its input gates (B, L, 8H)."""

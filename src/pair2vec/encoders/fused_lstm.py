@@ -1,75 +1,82 @@
 """The context encoder's BiLSTM as one operation with a gradient of its own.
 
-Shapes: N words, B contexts, L context length, H hidden size a direction.
+Shapes: N words, B contexts, L length of the longest, H hidden size a direction.
 
 Left to autograd, each step of the LSTM is a dozen small operations whose results are all kept. Here
 contexts are rows of W_ih·E_c + b: the gates, (L, B, 8H), are gathered where they are used and never
 kept. What is kept are states and memories, (L, B, 2H) each, from which the backward pass computes
 the gates again. On a Hopper GPU a pass is one kernel; elsewhere it is plain torch, by the same
 formulas.
+
+Contexts of all lengths go together, those shorter than L with any words behind their end: these are
+never read, and their states and gradients are zero.
 """
 
 from collections.abc import Callable
-from functools import cache
-from importlib.util import find_spec
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.autograd.function import Function, once_differentiable
 
-from pair2vec.encoders.pair import take_rows
+from pair2vec.encoders.rows import add_up_rows, has_triton, take_rows
 
 WIDEST = 128
 """The largest H that the kernels take."""
+FREQUENT_WORDS = 64
+"""Words are numbered by how frequent they are: in a text, these first ones are half of all."""
 
 
-def bilstm_states(part: Tensor, contexts: Tensor, state_weight: Tensor) -> Tensor:
-    """The BiLSTM's states (L, B, 2H), in the precision of `part`.
+def bilstm_states(part: Tensor, contexts: Tensor, lengths: Tensor, state_weight: Tensor) -> Tensor:
+    """The BiLSTM's states (L, B, 2H), in the precision of `part`; zero behind a context's end.
 
     Contexts (B, L) are rows of `part` (N, 8H), which has the gates i, f, g, o of the forward
-    direction and then those of the backward one; `state_weight` is (2, H, 4H).
+    direction and then those of the backward one; `state_weight` is (2, H, 4H). It is fastest when
+    contexts of one length (B,) stand together.
     """
     weight = state_weight.to(part.dtype)
     states: Tensor = FusedStates.apply(  # type: ignore[no-untyped-call]
-        part.contiguous(), contexts.contiguous(), weight.contiguous()
+        part.contiguous(), contexts.contiguous(), lengths.contiguous(), weight.contiguous()
     )
     return states
 
 
 def has_kernels(part: Tensor, hidden: int) -> bool:
     """Whether the kernels compute the states of such a part: bfloat16, on a Hopper GPU."""
-    if not part.is_cuda or part.dtype is not torch.bfloat16 or hidden > WIDEST:
+    if not has_triton(part) or part.dtype is not torch.bfloat16 or hidden > WIDEST:
         return False
     # Older GPUs lack the shared memory, and on newer ones no one has tried.
-    return torch.cuda.get_device_capability(part.device)[0] == 9 and _has_triton()
+    return torch.cuda.get_device_capability(part.device)[0] == 9
 
 
 class FusedStates(Function):
     """`bilstm_states` of contiguous tensors in one precision."""
 
     @staticmethod
-    def forward(ctx: Function, part: Tensor, contexts: Tensor, weight: Tensor) -> Tensor:
+    def forward(
+        ctx: Function, part: Tensor, contexts: Tensor, lengths: Tensor, weight: Tensor
+    ) -> Tensor:
         """The states."""
-        states, memories = _passes(part, weight).forward(part, contexts, weight)
-        ctx.save_for_backward(part, contexts, weight, states, memories)
+        states, memories = _passes(part, weight).forward(part, contexts, lengths, weight)
+        ctx.save_for_backward(part, contexts, lengths, weight, states, memories)
         return states
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Function, d_states: Tensor) -> tuple[Tensor, None, Tensor]:
+    def backward(ctx: Function, d_states: Tensor) -> tuple[Tensor, None, None, Tensor]:
         """The gradients of `part` and of the weight."""
         saved: tuple[Tensor, ...] = ctx.saved_tensors
-        part, contexts, weight, states, _ = saved
+        part, contexts, _, weight, states, _ = saved
         d_gates = _passes(part, weight).backward(*saved, d_states.contiguous())
-        return _part_gradient(d_gates, contexts, len(part)), None, _weight_gradient(states, d_gates)
+        d_part = add_up_rows(d_gates, contexts.T, len(part), FREQUENT_WORDS)
+        return d_part, None, None, _weight_gradient(states, d_gates)
 
 
 class Passes(NamedTuple):
     """The two halves of the work, in one of two ways."""
 
-    forward: Callable[[Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
-    """From part, contexts and weight: states and memories."""
+    forward: Callable[[Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
+    """From part, contexts, lengths and weight: states and memories."""
     backward: Callable[..., Tensor]
     """From all these and the states' gradient: that of the gates before their non-linearity."""
 
@@ -83,48 +90,48 @@ def _passes(part: Tensor, weight: Tensor) -> Passes:
     return Passes(kernel_forward, kernel_backward)
 
 
-@cache
-def _has_triton() -> bool:
-    return find_spec("triton") is not None
-
-
-def plain_forward(part: Tensor, contexts: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+def plain_forward(
+    part: Tensor, contexts: Tensor, lengths: Tensor, weight: Tensor
+) -> tuple[Tensor, Tensor]:
     """States and memories, (L, B, 2H) each."""
-    inputs = _by_step(take_rows(part, contexts.T))
+    order = _Order.of(lengths, contexts.shape[1])
+    inputs = order.turn(take_rows(part, contexts.T))
     state = memory = inputs.new_zeros(2, len(contexts), weight.shape[1])
     states, memories = [], []
-    for step in inputs:
+    for step, inside in zip(inputs, order.inside, strict=True):
         gates = _gates(step, state, weight)
         memory = gates.keep_in * gates.candidate + gates.forget * memory
-        state = gates.out * memory.tanh()
+        state = (gates.out * memory.tanh()).where(inside, 0)
         states.append(state)
         memories.append(memory)
-    return _by_place(torch.stack(states)), _by_place(torch.stack(memories))
+    return order.turn_back(torch.stack(states)), order.turn_back(torch.stack(memories))
 
 
 def plain_backward(
     part: Tensor,
     contexts: Tensor,
+    lengths: Tensor,
     weight: Tensor,
     states: Tensor,
     memories: Tensor,
     d_states: Tensor,
 ) -> Tensor:
     """The gradient of the gates before their non-linearity, (L, B, 8H)."""
-    inputs, d_outputs = _by_step(take_rows(part, contexts.T)), _by_step(d_states)
-    states_before, memories_before = (_before(_by_step(kept)) for kept in (states, memories))
+    order = _Order.of(lengths, contexts.shape[1])
+    inputs, d_outputs = order.turn(take_rows(part, contexts.T)), order.turn(d_states)
+    states_before, memories_before = (_before(order.turn(kept)) for kept in (states, memories))
     d_state = d_memory = torch.zeros_like(d_outputs[0])
     d_gates = []
     for step in reversed(range(len(inputs))):
         memory = memories_before[step]
         gates = _gates(inputs[step], states_before[step], weight)
         shown = (gates.keep_in * gates.candidate + gates.forget * memory).tanh()
-        d_state = d_state + d_outputs[step]
+        d_state = d_state + d_outputs[step].where(order.inside[step], 0)
         d_memory = d_memory + d_state * gates.out * (1 - shown**2)
         d_gates.append(_gate_gradients(gates, shown, memory, d_state, d_memory))
         d_state = d_gates[-1] @ weight.mT
         d_memory = d_memory * gates.forget
-    return _by_place(torch.stack(d_gates[::-1]))
+    return order.turn_back(torch.stack(d_gates[::-1]))
 
 
 class _Gates(NamedTuple):
@@ -156,26 +163,35 @@ def _gate_gradients(
     )
 
 
-def _by_step(places: Tensor) -> Tensor:
-    """From (L, B, 2W), as the words stand, to (L, 2, B, W), as each direction reads them."""
-    forward, backward = places.chunk(2, dim=-1)
-    return torch.stack([forward, backward.flip(0)], dim=1)
+class _Order(NamedTuple):
+    """In which order each direction reads a context."""
 
+    places: Tensor
+    """(L, 2, B, 1): the place that a step reads; behind the end, the step itself."""
+    inside: Tensor
+    """(L, 1, B, 1): whether a step is within the context."""
 
-def _by_place(steps: Tensor) -> Tensor:
-    """The way back."""
-    return torch.cat([steps[:, 0], steps[:, 1].flip(0)], dim=-1)
+    @classmethod
+    def of(cls, lengths: Tensor, longest: int) -> "_Order":
+        """For contexts of these lengths (B,)."""
+        steps = torch.arange(longest, device=lengths.device)[:, None].expand(-1, len(lengths))
+        inside = steps < lengths
+        from_end = torch.where(inside, lengths - 1 - steps, steps)
+        return cls(torch.stack([steps, from_end], dim=1)[..., None], inside[:, None, :, None])
+
+    def turn(self, by_place: Tensor) -> Tensor:
+        """From (L, B, 2W), as the words stand, to (L, 2, B, W), as each direction reads them."""
+        both = torch.stack(by_place.chunk(2, dim=-1), dim=1)
+        return both.gather(0, self.places.expand_as(both))
+
+    def turn_back(self, by_step: Tensor) -> Tensor:
+        """The way back: to read from the end twice is to read from the start."""
+        return torch.cat(by_step.gather(0, self.places.expand_as(by_step)).unbind(1), dim=-1)
 
 
 def _before(steps: Tensor) -> Tensor:
     """What each step found: nothing the first."""
     return torch.cat([torch.zeros_like(steps[:1]), steps[:-1]])
-
-
-def _part_gradient(d_gates: Tensor, contexts: Tensor, words: int) -> Tensor:
-    """The gates' gradient added up by word, in float32 on a GPU: (N, 8H)."""
-    summed: Tensor = torch.ops.aten.embedding_dense_backward(d_gates, contexts.T, words, -1, False)
-    return summed
 
 
 def _weight_gradient(states: Tensor, d_gates: Tensor) -> Tensor:

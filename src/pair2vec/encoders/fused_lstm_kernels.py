@@ -1,7 +1,7 @@
 # mypy: disable-error-code="untyped-decorator, no-any-return"
 """Triton kernels of the fused BiLSTM: all steps of a context in one launch, forward and backward.
 
-Shapes: N words, B contexts, L context length, H hidden size a direction. A tile is
+Shapes: N words, B contexts, L length of the longest, H hidden size a direction. A tile is
 (`width`, `block`): one gate, state or memory of so many units and contexts. H units are padded to
 `width` by masks; a padded unit has state, memory and gradient zero.
 
@@ -25,18 +25,21 @@ WARPS = 8
 """Two groups of four, each with half of the units of a product."""
 
 
-def kernel_forward(part: Tensor, contexts: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
+def kernel_forward(
+    part: Tensor, contexts: Tensor, lengths: Tensor, weight: Tensor
+) -> tuple[Tensor, Tensor]:
     """States and memories, (L, B, 2H) each."""
     (count, length), hidden = contexts.shape, weight.shape[1]
     states = part.new_empty(length, count, 2 * hidden)
     memories = torch.empty_like(states)
-    _launch(_forward_kernel, FORWARD_BLOCK, part, contexts, weight, states, memories)
+    _launch(_forward_kernel, FORWARD_BLOCK, part, contexts, lengths, weight, states, memories)
     return states, memories
 
 
 def kernel_backward(
     part: Tensor,
     contexts: Tensor,
+    lengths: Tensor,
     weight: Tensor,
     states: Tensor,
     memories: Tensor,
@@ -46,7 +49,7 @@ def kernel_backward(
     (count, length), hidden = contexts.shape, weight.shape[1]
     d_gates = part.new_empty(length, count, 8 * hidden)
     others = (states, memories, d_states, d_gates)
-    _launch(_backward_kernel, BACKWARD_BLOCK, part, contexts, weight, *others)
+    _launch(_backward_kernel, BACKWARD_BLOCK, part, contexts, lengths, weight, *others)
     return d_gates
 
 
@@ -55,6 +58,7 @@ def _launch(
     block: int,
     part: Tensor,
     contexts: Tensor,
+    lengths: Tensor,
     weight: Tensor,
     *others: Tensor,
 ) -> None:
@@ -62,7 +66,7 @@ def _launch(
     (count, length), hidden = contexts.shape, weight.shape[1]
     with torch.cuda.device_of(part):  # type: ignore[no-untyped-call]
         kernel[triton.cdiv(count, block), 2](
-            *(part, contexts, weight, *others, count, length),
+            *(part, contexts, lengths, weight, *others, count, length),
             hidden=hidden,
             width=WIDEST,
             block=block,
@@ -72,15 +76,16 @@ def _launch(
 
 
 # Batches differ in how many contexts of a length they have: that must not compile anew.
-@triton.jit(do_not_specialize=["count", "length"])
+@triton.jit(do_not_specialize=["count", "longest"])
 def _forward_kernel(  # noqa: PLR0913, PLR0917 - a kernel takes no records
     part: tl.tensor,
     contexts: tl.tensor,
+    lengths: tl.tensor,
     weight: tl.tensor,
     states: tl.tensor,
     memories: tl.tensor,
     count: int,
-    length: int,
+    longest: int,
     hidden: tl.constexpr,
     width: tl.constexpr,
     block: tl.constexpr,
@@ -90,37 +95,45 @@ def _forward_kernel(  # noqa: PLR0913, PLR0917 - a kernel takes no records
     context = (tl.program_id(0) * block + tl.arange(0, block)).to(tl.int64)
     unit = tl.arange(0, width)
     inside = (unit < hidden)[:, None] & (context < count)[None, :]
+    length = tl.load(lengths + context, mask=context < count, other=0).to(tl.int32)
+    steps = tl.max(length)
     w_in, w_forget, w_candidate, w_out = _gate_weights(weight, direction, hidden, width)
     state = tl.zeros((width, block), tl.bfloat16)
     memory = tl.zeros((width, block), tl.float32)
-    for step in range(length):
-        place = _place(step, length, direction)
-        word = tl.load(contexts + context * length + place, mask=context < count, other=0)
+    for step in range(steps):
+        place, is_read = _place(step, length, direction), step < length
+        word = tl.load(contexts + context * longest + place, mask=is_read, other=0)
         row = _tile(word, direction, unit, 4 * hidden)
-        x_in, x_forget, x_candidate, x_out = _four_gates(part + row, inside, hidden)
+        x_in, x_forget, x_candidate, x_out = _four_gates(
+            part + row, inside & is_read[None, :], hidden
+        )
         keep_in = tl.sigmoid(_total(x_in, w_in, state))
         candidate = _tanh(_total(x_candidate, w_candidate, state))
         forget = tl.sigmoid(_total(x_forget, w_forget, state))
         out = tl.sigmoid(_total(x_out, w_out, state))
-        memory = keep_in * candidate + forget * memory
+        memory = tl.where(is_read[None, :], keep_in * candidate + forget * memory, 0.0)
         state = (out * _tanh(memory)).to(tl.bfloat16)
         here = _tile(place * count + context, direction, unit, hidden)
         tl.store(states + here, state, mask=inside)
         # Only the backward pass reads it, beside a state that is rounded as well.
         tl.store(memories + here, memory.to(tl.bfloat16), mask=inside)
+    for place in range(steps, longest):
+        here = _tile(place * count + context, direction, unit, hidden)
+        tl.store(states + here, tl.zeros((width, block), tl.bfloat16), mask=inside)
 
 
-@triton.jit(do_not_specialize=["count", "length"])
+@triton.jit(do_not_specialize=["count", "longest"])
 def _backward_kernel(  # noqa: PLR0913, PLR0917 - a kernel takes no records
     part: tl.tensor,
     contexts: tl.tensor,
+    lengths: tl.tensor,
     weight: tl.tensor,
     states: tl.tensor,
     memories: tl.tensor,
     d_states: tl.tensor,
     d_gates: tl.tensor,
     count: int,
-    length: int,
+    longest: int,
     hidden: tl.constexpr,
     width: tl.constexpr,
     block: tl.constexpr,
@@ -129,22 +142,26 @@ def _backward_kernel(  # noqa: PLR0913, PLR0917 - a kernel takes no records
     context = (tl.program_id(0) * block + tl.arange(0, block)).to(tl.int64)
     unit = tl.arange(0, width)
     inside = (unit < hidden)[:, None] & (context < count)[None, :]
+    length = tl.load(lengths + context, mask=context < count, other=0).to(tl.int32)
+    steps = tl.max(length)
     w_in, w_forget, w_candidate, w_out = _gate_weights(weight, direction, hidden, width)
     d_state = tl.zeros((width, block), tl.float32)
     d_memory = tl.zeros((width, block), tl.float32)
-    for done in range(length):
-        step = length - 1 - done
-        place = _place(step, length, direction)
+    for done in range(steps):
+        step = steps - 1 - done
+        place, is_read = _place(step, length, direction), step < length
         here = place * count + context
         # The first step reads nothing, from an address that is nevertheless one of the tensor's.
         place_before = _place(tl.maximum(step - 1, 0), length, direction)
         before = _tile(place_before * count + context, direction, unit, hidden)
-        has_before = inside & (step > 0)
+        is_inside = inside & is_read[None, :]
+        has_before = is_inside & (step > 0)
         # All that is read, at once, so that the step waits for memory once.
-        word = tl.load(contexts + context * length + place, mask=context < count, other=0)
+        word = tl.load(contexts + context * longest + place, mask=is_read, other=0)
         row = _tile(word, direction, unit, 4 * hidden)
-        x_in, x_forget, x_candidate, x_out = _four_gates(part + row, inside, hidden)
-        d_above = tl.load(d_states + _tile(here, direction, unit, hidden), mask=inside, other=0.0)
+        x_in, x_forget, x_candidate, x_out = _four_gates(part + row, is_inside, hidden)
+        above = d_states + _tile(here, direction, unit, hidden)
+        d_above = tl.load(above, mask=is_inside, other=0.0)
         memory = tl.load(memories + before, mask=has_before, other=0.0)
         state = tl.load(states + before, mask=has_before, other=0.0)
         # The gates as the forward pass had them.
@@ -169,12 +186,22 @@ def _backward_kernel(  # noqa: PLR0913, PLR0917 - a kernel takes no records
         d_state = tl.dot(w_candidate, d_candidate, d_state)
         d_state = tl.dot(w_out, d_out, d_state)
         d_memory *= forget
+    for place in range(steps, longest):
+        nothing = tl.zeros((width, block), tl.bfloat16)
+        to = d_gates + _tile(place * count + context, direction, unit, 4 * hidden)
+        tl.store(to, nothing, mask=inside)
+        tl.store(to + hidden, nothing, mask=inside)
+        tl.store(to + 2 * hidden, nothing, mask=inside)
+        tl.store(to + 3 * hidden, nothing, mask=inside)
 
 
 @triton.jit
 def _place(step: tl.tensor, length: tl.tensor, direction: tl.tensor) -> tl.tensor:
-    """Where in the context a step is: the second direction reads from the end."""
-    return step + direction * (length - 1 - 2 * step)
+    """Where in its context a step is: the second direction reads from the end.
+
+    Behind the end, a step stands for the place of its number: it writes the zeros there.
+    """
+    return tl.where(step < length, step + direction * (length - 1 - 2 * step), step)
 
 
 @triton.jit

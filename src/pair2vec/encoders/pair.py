@@ -11,9 +11,11 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from pair2vec.encoders.rows import take_rows
 from pair2vec.errors import UsageError
 
 
@@ -26,6 +28,9 @@ class PairConfig:
     layers: int = 4
     """Linear layers of the mlp."""
     dimension: int = 300
+    length: float = 1.0
+    """The mlp scales words to it. At √dimension their numbers are around 1, so that Adam moves all
+    parts of the first layer alike; a published model has it folded into its weights."""
 
     def __post_init__(self) -> None:
         if self.composition not in _COMPOSITIONS:
@@ -33,6 +38,8 @@ class PairConfig:
             raise UsageError(f"composition is {self.composition!r}; it must be one of {known}")
         if self.layers < 1:
             raise UsageError(f"layers is {self.layers}; it must be 1 or more")
+        if self.length <= 0:
+            raise UsageError(f"length is {self.length}; it must be above 0")
 
 
 def normalise(words: Tensor) -> Tensor:
@@ -40,9 +47,10 @@ def normalise(words: Tensor) -> Tensor:
     return functional.normalize(words, dim=-1, eps=1e-8)
 
 
-def take_rows(table: Tensor, rows: Tensor) -> Tensor:
-    """``table[rows]``, with a gradient that adds up in a fixed order on a CPU."""
-    return functional.embedding(rows, table)
+def widen(weight: Tensor, width: int) -> Tensor:
+    """With zeros behind each dimension up to `width`, so that it takes and gives wider vectors."""
+    missing = width - weight.shape[-1]
+    return functional.pad(weight, (0, missing) * weight.dim()) if missing else weight
 
 
 class WordParts(NamedTuple):
@@ -53,19 +61,36 @@ class WordParts(NamedTuple):
 
 
 class PairEncoder(nn.Module, ABC):
-    """R(x, y)."""
+    """R(x, y).
+
+    Vectors may be wider than D, with zeros behind: a GPU multiplies rows of 320 numbers faster than
+    rows of 300. What is computed from them is as wide, and zero in the same places.
+    """
 
     def __init__(self, config: PairConfig) -> None:
         super().__init__()
         self.dimension = config.dimension
 
     @abstractmethod
-    def word_parts(self, words: Tensor) -> WordParts:
-        """From vectors (N, D)."""
+    def prepare(self, words: Tensor) -> Tensor:
+        """Vectors (N, D) of words as the encoder wants them."""
+
+    @abstractmethod
+    def as_x(self, words: Tensor) -> tuple[Tensor, ...]:
+        """The parts of prepared words in the place of x."""
+
+    @abstractmethod
+    def as_y(self, words: Tensor) -> tuple[Tensor, ...]:
+        """Those in the place of y."""
 
     @abstractmethod
     def forward(self, x: tuple[Tensor, ...], y: tuple[Tensor, ...]) -> Tensor:
         """R of pairs from the parts of each x and of each y: (..., D)."""
+
+    def word_parts(self, words: Tensor) -> WordParts:
+        """Both parts, from vectors (N, D)."""
+        prepared = self.prepare(words)
+        return WordParts(self.as_x(prepared), self.as_y(prepared))
 
     def compose(self, parts: WordParts, x: Tensor, y: Tensor) -> Tensor:
         """R of the pairs of rows `x` and `y`: their shape, then D."""
@@ -84,33 +109,63 @@ class MlpPair(PairEncoder):
     def __init__(self, config: PairConfig) -> None:
         super().__init__(config)
         size = config.dimension
+        self.length = config.length
         self.first = nn.Linear(3 * size, size)
         self.others = nn.ModuleList(nn.Linear(size, size) for _ in range(config.layers - 1))
 
-    def word_parts(self, words: Tensor) -> WordParts:
-        """Normalised words beside Wₓx, and beside W_y y + b."""
-        words = normalise(words)
-        weight_x, weight_y, _ = self.first.weight.chunk(3, dim=1)
-        part_y = functional.linear(words, weight_y, self.first.bias)
-        return WordParts((words, functional.linear(words, weight_x)), (words, part_y))
+    def prepare(self, words: Tensor) -> Tensor:
+        """Of the length that the settings name."""
+        return normalise(words) * self.length
+
+    def as_x(self, words: Tensor) -> tuple[Tensor, ...]:
+        """Words beside Wₓx."""
+        return words, _linear(words, self._first_weights()[0])
+
+    def as_y(self, words: Tensor) -> tuple[Tensor, ...]:
+        """Words beside W_y y + b."""
+        return words, _linear(words, self._first_weights()[1], self.first.bias)
 
     def forward(self, x: tuple[Tensor, ...], y: tuple[Tensor, ...]) -> Tensor:
         """The rest of the first layer, and the other layers with ReLU between."""
-        weight_product = self.first.weight.chunk(3, dim=1)[2]
-        hidden = functional.linear(x[0] * y[0], weight_product)
+        hidden = _linear(x[0] * y[0], self._first_weights()[2])
         hidden = hidden + x[1] + y[1]
         for layer in self.others:
-            hidden = layer(functional.relu(hidden))
+            assert isinstance(layer, nn.Linear)
+            hidden = _linear(functional.relu(hidden), layer.weight, layer.bias)
         return hidden
+
+    def first_weight_for_unit_words(self) -> Tensor:
+        """The first layer's weight that does the same for words of length 1."""
+        weight_x, weight_y, weight_product = self._first_weights()
+        scaled = [self.length * weight_x, self.length * weight_y, self.length**2 * weight_product]
+        return torch.cat(scaled, dim=1)
+
+    def _first_weights(self) -> tuple[Tensor, ...]:
+        """Wₓ, W_y and W_m."""
+        return self.first.weight.chunk(3, dim=1)
+
+
+def _linear(vectors: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    width = vectors.shape[-1]
+    return functional.linear(
+        vectors, widen(weight, width), None if bias is None else widen(bias, width)
+    )
 
 
 class MultiplyPair(PairEncoder):
     """R(x, y) = x∘y on normalised words (the paper's "Composition: Multiply")."""
 
-    def word_parts(self, words: Tensor) -> WordParts:
-        """Normalised words."""
-        words = normalise(words)
-        return WordParts((words,), (words,))
+    def prepare(self, words: Tensor) -> Tensor:
+        """Normalised."""
+        return normalise(words)
+
+    def as_x(self, words: Tensor) -> tuple[Tensor, ...]:
+        """The words."""
+        return (words,)
+
+    def as_y(self, words: Tensor) -> tuple[Tensor, ...]:
+        """The words."""
+        return (words,)
 
     def forward(self, x: tuple[Tensor, ...], y: tuple[Tensor, ...]) -> Tensor:
         """The element-wise product."""
@@ -120,9 +175,17 @@ class MultiplyPair(PairEncoder):
 class DifferencePair(PairEncoder):
     """R(x, y) = (x − y) / ‖x − y‖ (the paper's PairDistance)."""
 
-    def word_parts(self, words: Tensor) -> WordParts:
-        """The words themselves."""
-        return WordParts((words,), (words,))
+    def prepare(self, words: Tensor) -> Tensor:
+        """As they are."""
+        return words
+
+    def as_x(self, words: Tensor) -> tuple[Tensor, ...]:
+        """The words."""
+        return (words,)
+
+    def as_y(self, words: Tensor) -> tuple[Tensor, ...]:
+        """The words."""
+        return (words,)
 
     def forward(self, x: tuple[Tensor, ...], y: tuple[Tensor, ...]) -> Tensor:
         """The normalised difference."""

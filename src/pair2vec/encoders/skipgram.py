@@ -8,6 +8,7 @@ time, and `CENTRES_A_GROUP` of them share their random words, so that they are o
 Shapes: C centres, W window, G groups of centres, K random words of a group, R rows, D dimension.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -54,7 +55,7 @@ def train_skipgram(  # noqa: PLR0913 - the knobs of fastText
     negative: int = 5,
     min_n: int = 3,
     max_n: int = 6,
-    batch: int = 16384,
+    batch: int = 65536,
     seed: int = 0,
     device: torch.device,
     report: Callable[[int, int], None] = _no_report,
@@ -69,7 +70,7 @@ def train_skipgram(  # noqa: PLR0913 - the knobs of fastText
         negative: Random words each observed one is compared with.
         min_n: Characters of the shortest n-gram that shares in a word's vector.
         max_n: Of the longest; 0 for whole words only.
-        batch: Pairs of words in a step, about; fewer where the corpus is small.
+        batch: Pairs of words in a step, at most about; fewer where the corpus is small.
         seed: Of all that is random; on a CPU the vectors are the same from run to run.
         device: Where to train.
         report: Called with the number of epochs done and in all, after each.
@@ -109,8 +110,11 @@ def _check(**values: int) -> None:
 
 
 def _centres_a_step(batch: int, window: int, ids: int) -> int:
-    """Whole groups of centres; with windows of 1 to W, each has W + 1 contexts on average."""
-    centres = min(batch // (window + 1), ids // _LEAST_STEPS)
+    """Whole groups of centres; with windows of 1 to W, each has W + 1 contexts on average.
+
+    A larger corpus is taken in more steps and in larger ones alike.
+    """
+    centres = min(batch // (window + 1), math.isqrt(ids), ids // _LEAST_STEPS)
     return CENTRES_A_GROUP * max(1, centres // CENTRES_A_GROUP)
 
 

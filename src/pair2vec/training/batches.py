@@ -1,5 +1,7 @@
 """Batches: triples of a corpus with negatives drawn for them, on the device."""
 
+from typing import NamedTuple
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -8,6 +10,24 @@ from torch import Tensor
 from pair2vec.training.negatives import NegativesConfig, WordSampler
 from pair2vec.training.network import Batch
 from pair2vec.triples.epoch import TripleBatch
+
+
+class TripleTensors(NamedTuple):
+    """A `TripleBatch` as tensors of the host."""
+
+    x: Tensor
+    y: Tensor
+    contexts: tuple[Tensor, ...]
+
+    @classmethod
+    def of(cls, triples: TripleBatch, *, pinned: bool = False) -> "TripleTensors":
+        """The same numbers; where pinned, a GPU can fetch them while it computes."""
+
+        def tensor(numbers: NDArray[np.int64]) -> Tensor:
+            found = torch.from_numpy(numbers)
+            return found.pin_memory() if pinned else found
+
+        return cls(tensor(triples.x), tensor(triples.y), tuple(map(tensor, triples.contexts)))
 
 
 class NegativeSource:
@@ -27,10 +47,10 @@ class NegativeSource:
         self._neighbours = None if neighbours is None else neighbours.to(device)
         self._device = device
 
-    def complete(self, triples: TripleBatch, generator: torch.Generator) -> Batch:
+    def complete(self, triples: TripleTensors, generator: torch.Generator) -> Batch:
         """`triples` on the device, with negatives drawn by `generator`."""
-        x, y = (torch.from_numpy(words).to(self._device) for words in (triples.x, triples.y))
-        contexts = tuple(torch.from_numpy(group).to(self._device) for group in triples.contexts)
+        x, y = (words.to(self._device, non_blocking=True) for words in (triples.x, triples.y))
+        contexts = tuple(group.to(self._device, non_blocking=True) for group in triples.contexts)
         return Batch(
             x,
             y,

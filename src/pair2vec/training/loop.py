@@ -4,8 +4,9 @@ import logging
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import torch
 from torch import Tensor
@@ -13,17 +14,27 @@ from torch import Tensor
 from pair2vec.errors import Pair2vecError
 from pair2vec.text.corpus import Corpus
 from pair2vec.text.patterns import context_text
-from pair2vec.training.batches import NegativeSource
+from pair2vec.training.batches import NegativeSource, TripleTensors
 from pair2vec.training.checkpoint import Checkpoint, last_checkpoint, write_checkpoint
-from pair2vec.training.devices import LONG_RUN, compile_network, computing
+from pair2vec.training.devices import computing
+from pair2vec.training.fused_step import FusedStep
 from pair2vec.training.metrics import Averages, MetricsFile
 from pair2vec.training.network import Batch, Network, Outcome
 from pair2vec.training.optimisers import OPTIMISERS
+from pair2vec.training.readings import Reading, Readings
 from pair2vec.training.recipes import Recipe
 from pair2vec.training.schedules import SCHEDULES
+from pair2vec.training.steps import SUMMARY, PlainStep, Step
+from pair2vec.triples.ahead import made_ahead
 from pair2vec.triples.epoch import START, Place, TripleStream
 
 _log = logging.getLogger(__name__)
+
+LONG_RUN = 20_000_000
+"""Triples from which on it is worth to record a step on a GPU, which takes half a minute."""
+
+
+_BATCHES_AHEAD = 8
 
 
 class TrainingProgress(NamedTuple):
@@ -78,8 +89,8 @@ class Trainer:
         self._generator = torch.Generator(device).manual_seed(self._config.seed + 1)
         self._optimiser = OPTIMISERS[self._config.optimiser]()
         self.total_steps = self._count_steps()
-        if device.type == "cuda" and self.total_steps * self._config.batch >= LONG_RUN:
-            compile_network(self.network)
+        self._learn = self._choose_step()
+        self._readings = Readings(device)
         self._schedule = SCHEDULES[self._config.schedule](
             self._config.rate,
             total_steps=self.total_steps,
@@ -99,6 +110,12 @@ class Trainer:
             return 0
         by_epochs = self._config.epochs * self._stream.expected_triples() // self._config.batch
         return min(self._config.steps or by_epochs, by_epochs) or 1
+
+    def _choose_step(self) -> Step:
+        is_long = self.total_steps * self._config.batch >= LONG_RUN
+        is_fused = self._surroundings.device.type == "cuda" and is_long
+        kind = FusedStep if is_fused else PlainStep
+        return kind(self.network, self._optimiser, self._config, self._negatives.typed)
 
     @property
     def triples(self) -> int:
@@ -132,38 +149,46 @@ class Trainer:
         """Batches from the present place to the last step or epoch."""
         if self.step >= self.total_steps or self._out_of_patience():
             return
-        for triples, place in self._stream.batches(self._config.batch, self._place):
-            if place.epoch >= self._config.epochs or self.step >= self.total_steps:
+        for triples, place in self._triples():
+            if self.step >= self.total_steps:
                 return
             yield self._negatives.complete(triples, self._generator), place
 
+    def _triples(self) -> Iterator[tuple[TripleTensors, Place]]:
+        """The triples of batches to the last epoch, each with the place behind it."""
+        on_gpu = self._surroundings.device.type == "cuda"
+        found = (
+            (TripleTensors.of(triples, pinned=on_gpu), place)
+            for triples, place in takewhile(
+                lambda item: item[1].epoch < self._config.epochs,
+                self._stream.batches(self._config.batch, self._place),
+            )
+        )
+        # A CPU has no time to spare while it learns.
+        return made_ahead(found, _BATCHES_AHEAD) if on_gpu else found
+
     def _train_on(self, batch: Batch) -> None:
-        outcome, loss = self._loss(batch)
-        if not math.isfinite(self._averages.add(outcome)):
-            self._stop_diverged(batch, outcome)
-        loss.backward()  # type: ignore[no-untyped-call]
-        self._apply_gradients(outcome)
-        self._schedule.observe(self.step, self._averages.last_loss)
+        values = self._learn(batch, self._schedule.rate(self.step))
+        for reading in self._readings.push(self.step, batch, values):
+            self._note(reading)
 
-    def _loss(self, batch: Batch) -> tuple[Outcome, Tensor]:
-        with computing(self._surroundings.device):
-            outcome: Outcome = self.network(batch, self._negatives.typed)
-        each = outcome.losses.total()
-        return outcome, each.sum() if self._config.loss == "sum" else each.mean()
+    def _read_all(self) -> None:
+        """Wait for the steps that are still on their way."""
+        for reading in self._readings.drain():
+            self._note(reading)
 
-    def _apply_gradients(self, outcome: Outcome) -> None:
-        """Step the weights, and of the tables the rows that the batch touched."""
-        updates = list(_gradients(self.network, outcome))
-        clip([update.gradient for update in updates], self._config.clip)
-        rate = self._schedule.rate(self.step)
-        for update in updates:
-            self._optimiser.update(*update[:3], rate, update.rows)
-        self._optimiser.steps += 1
-        self.network.zero_grad(set_to_none=True)
+    def _note(self, reading: Reading) -> None:
+        values = dict(zip(SUMMARY, reading.values(), strict=True))
+        loss = self._averages.add(values)
+        if not math.isfinite(sum(values.values())):
+            self._stop_diverged(reading)
+        self._schedule.observe(reading.step, loss)
 
-    def _stop_diverged(self, batch: Batch, outcome: Outcome) -> None:
-        broken = (~outcome.losses.total().isfinite()).nonzero().flatten().tolist()
-        words = self._vocabulary.words
+    def _stop_diverged(self, reading: Reading) -> NoReturn:
+        with torch.no_grad():
+            each = self._outcome(reading.batch).losses.total()
+        broken = (~each.isfinite()).nonzero().flatten().tolist()
+        words, batch = self._vocabulary.words, reading.batch
         examples = ", ".join(
             f"({words[int(batch.x[row])]}, {words[int(batch.y[row])]}, "
             f"{context_text(context_of(batch, row), self._vocabulary)!r})"
@@ -171,12 +196,19 @@ class Trainer:
         )
         found = last_checkpoint(self._surroundings.folder)
         raise DivergedError(
-            f"the loss is not a number at step {self.step} for {len(broken)} triples: {examples}; "
+            f"the loss or its gradient is not a number at step {reading.step}"
+            + (f" for {len(broken)} triples: {examples}; " if broken else "; ")
             + (f"the last good checkpoint is of step {found.step}; " if found else "")
             + "train anew with a lower training.rate and --overwrite"
         )
 
+    def _outcome(self, batch: Batch) -> Outcome:
+        with computing(self._surroundings.device):
+            outcome: Outcome = self.network(batch, self._negatives.typed)
+        return outcome
+
     def _report(self, metrics: MetricsFile) -> None:
+        self._read_all()
         self.last_metrics = {
             "step": self.step,
             "epoch": self._place.epoch,
@@ -211,8 +243,8 @@ class Trainer:
         generator = torch.Generator(self._surroundings.device).manual_seed(self._config.seed + 2)
         total, count = 0.0, 0
         for triples in self._stream.held_out(self._config.batch):
-            outcome, _ = self._loss(self._negatives.complete(triples, generator))
-            total += float(outcome.losses.total().double().sum())
+            batch = self._negatives.complete(TripleTensors.of(triples), generator)
+            total += float(self._outcome(batch).losses.total().double().sum())
             count += len(triples.x)
             if count >= self._config.validation_triples:
                 break
@@ -220,6 +252,7 @@ class Trainer:
 
     def write_checkpoint(self) -> Path:
         """Everything that changes, to go on from."""
+        self._read_all()
         tensors = {f"network.{name}": value for name, value in self.network.state_dict().items()}
         tensors |= {f"optimiser.{name}": value for name, value in self._optimiser.state.items()}
         tensors["generator"] = self._generator.get_state()
@@ -256,33 +289,6 @@ class Trainer:
         self.step = checkpoint.step
         self._place = Place(*state["place"])
         _log.info("going on from step %d", self.step)
-
-
-class _Update(NamedTuple):
-    """A gradient and what it is for."""
-
-    name: str
-    parameter: Tensor
-    gradient: Tensor
-    rows: Tensor | None
-
-
-def _gradients(network: Network, outcome: Outcome) -> Iterator[_Update]:
-    for name, weight in network.named_parameters():
-        if weight.grad is not None:
-            yield _Update(name, weight, weight.grad, None)
-    for name, touched in outcome.touched.items():
-        if touched.vectors.grad is not None:
-            yield _Update(name, getattr(network, name), touched.vectors.grad, touched.rows)
-
-
-def clip(gradients: list[Tensor], limit: float) -> None:
-    """Scale gradients down, together, to a norm of at most `limit`; 0 leaves them alone."""
-    if limit:
-        norm = torch.stack([gradient.norm() for gradient in gradients]).norm()
-        scale = (limit / (norm + 1e-6)).clamp(max=1.0)
-        for gradient in gradients:
-            gradient.mul_(scale)
 
 
 def context_of(batch: Batch, row: int) -> list[int]:

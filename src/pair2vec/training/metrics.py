@@ -3,13 +3,11 @@
 import importlib.util
 import json
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol, TextIO
 
-import torch
-
 from pair2vec.atomic import write_whole
-from pair2vec.training.network import Outcome
 from pair2vec.training.objective import Losses
 
 
@@ -18,20 +16,14 @@ class Averages:
 
     def __init__(self) -> None:
         self.state: dict[str, float] = {}
-        self.last_loss = 0.0
         self._since = time.perf_counter()
 
-    def add(self, outcome: Outcome) -> float:
-        """Take in a batch; returns its mean loss."""
-        with torch.no_grad():
-            groups = torch.stack([group.double().mean() for group in outcome.losses])
-            above = (outcome.scores.observed > 0).double().mean()
-            *means, share = torch.cat([groups, above[None]]).tolist()
-        self.last_loss = sum(means)
-        values = dict(zip(Losses._fields, means, strict=True)) | {"positives_above_half": share}
-        for name, value in {**values, "loss": self.last_loss, "batches": 1.0}.items():
+    def add(self, values: Mapping[str, float]) -> float:
+        """Take in the values of a step; returns its loss, the sum of all groups."""
+        loss = sum(values[name] for name in Losses._fields)
+        for name, value in {**values, "loss": loss, "batches": 1.0}.items():
             self.state[name] = self.state.get(name, 0.0) + value
-        return self.last_loss
+        return loss
 
     def take(self, batch: int) -> dict[str, float]:
         """The means and the speed, beginning anew; loss first."""

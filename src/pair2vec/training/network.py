@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from pair2vec.encoders.context import ContextConfig, ContextEncoder
 from pair2vec.encoders.pair import PairConfig, make_pair_encoder
+from pair2vec.encoders.rows import take_rows
 from pair2vec.training.objective import Losses, Scores, losses, score_triples
 
 
@@ -73,7 +74,7 @@ class Network(nn.Module):
         """The losses of a batch, ready for the backward pass."""
         pair_rows, pairs = self._encode_pairs(batch)
         context_rows, contexts = self._encode_contexts(batch.contexts)
-        scores = score_triples(pairs, contexts, batch.shuffles)
+        scores = score_triples(pairs, contexts, take_rows(contexts, batch.shuffles))
         touched = {"pair_words": pair_rows, "context_words": context_rows}
         return Outcome(losses(scores, typed), scores, touched)
 

@@ -38,20 +38,20 @@ class Losses(NamedTuple):
         return torch.stack(self).sum(dim=0)
 
 
-def score_triples(pairs: Tensor, contexts: Tensor, shuffles: Tensor) -> Scores:
+def score_triples(pairs: Tensor, contexts: Tensor, other_contexts: Tensor) -> Scores:
     """Scores from R of (x, y), the (x', y) and the (x, y'), side by side, and C of the contexts.
 
     Args:
         pairs: (B, 1 + 2K, D).
         contexts: (B, D).
-        shuffles: (B, k_c), rows of the batch whose context is the negative one.
+        other_contexts: (B, k_c, D).
     """
     observed = pairs[:, 0]
-    by_context = torch.einsum("bkd,bd->bk", pairs, contexts)
+    by_context = (pairs * contexts[:, None]).sum(dim=-1)
     negatives = (pairs.shape[1] - 1) // 2
     return Scores(
         by_context[:, 0],
-        torch.einsum("bd,bkd->bk", observed, functional.embedding(shuffles, contexts)),
+        (observed[:, None] * other_contexts).sum(dim=-1),
         by_context[:, 1 : 1 + negatives],
         by_context[:, 1 + negatives :],
     )

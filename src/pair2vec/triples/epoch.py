@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from pair2vec.errors import InputError, UsageError
 from pair2vec.text.corpus import Corpus
 from pair2vec.text.patterns import DISTANCES
+from pair2vec.triples.ahead import made_ahead
 from pair2vec.triples.frequent_pairs import FrequentPairs, pair_of
 from pair2vec.triples.subsampling import KeepAll, KeepRule, PairThreshold, WordThreshold
 from pair2vec.triples.windows import Triples, find_triples, gather_contexts
@@ -132,9 +133,11 @@ class TripleStream:
         """`size` triples at a time, to the end of the epoch of `place`."""
         left = Triples(np.empty(0, np.int64), np.empty(0, np.uint8))
         skipped = place.offset
-        for chunk in range(place.chunk, self._chunks()):
+        chunks = (
+            (chunk, self._chunk(place.epoch, chunk)) for chunk in range(place.chunk, self._chunks())
+        )
+        for chunk, fresh in made_ahead(chunks, 1):
             carried = len(left.position)
-            fresh = self._chunk(place.epoch, chunk)
             left = _join(left, _rows(fresh, skipped, len(fresh.position)))
             whole = len(left.position) // size * size
             for start in range(0, whole, size):

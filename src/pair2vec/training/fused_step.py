@@ -1,0 +1,245 @@
+"""One step of training as a GPU likes it: the same as the plain one, as one recorded graph.
+
+The plain step finds the distinct rows that a batch touches: it sorts, and waits for the device to
+say how many they are. Here whole tables take part. Their gradients are as large as they are, which
+costs a GPU little, and all shapes are the same in every step, so that a step is recorded once and
+replayed.
+
+Shapes: V vocabulary, B triples, K negative words a side, L length of the longest context,
+D dimension, W the width that vectors of D are padded to.
+"""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from pair2vec.encoders.fused_lstm import bilstm_states
+from pair2vec.encoders.rows import copy_rows
+from pair2vec.text.patterns import DISTANCES
+from pair2vec.training.network import Batch, Network
+from pair2vec.training.objective import Losses, Scores, losses, score_triples
+from pair2vec.training.optimisers import Optimiser
+from pair2vec.training.recipes import TrainingConfig
+from pair2vec.training.steps import summary
+
+LONGEST = DISTANCES[-1] + 3
+ALIGNED = 64
+"""Tensor cores are fastest on widths that are multiples of it."""
+WARM_UP = 3
+"""Steps before recording: libraries set themselves up in their first calls."""
+
+
+class FusedStep:
+    """A step in which all tables take part; recorded on a GPU."""
+
+    def __init__(
+        self,
+        network: Network,
+        optimiser: Optimiser,
+        config: TrainingConfig,
+        typed: int,
+        precision: torch.dtype = torch.bfloat16,
+    ) -> None:
+        self._network = network
+        self._optimiser = optimiser
+        self._config = config
+        self._typed = typed
+        self._precision = precision
+        self._device = network.pair_words.device
+        self._on_gpu = self._device.type == "cuda"
+        dimension = network.pair.dimension
+        self._width = -(-dimension // ALIGNED) * ALIGNED if self._on_gpu else dimension
+        self._tables = {
+            name: getattr(network, name).detach().requires_grad_()
+            for name in ("pair_words", "context_words")
+        }
+        self._rate = network.pair_words.new_zeros(())
+        self._steps = network.pair_words.new_zeros(())
+        # While recording is prepared, steps run and change nothing.
+        self._changes = torch.ones((), dtype=torch.bool, device=self._device)
+        self._inputs: _Inputs | None = None
+        self._values = torch.empty(0, device=self._device)
+        self._replay: Callable[[], None] = self._run
+
+    def __call__(self, batch: Batch, rate: float) -> Tensor:
+        """Forward, backward, update."""
+        self._rate.fill_(rate)
+        if self._inputs is None:
+            self._steps.fill_(self._optimiser.steps)
+            for name, weight in self._weights().items():
+                for kind in self._optimiser.slots:
+                    self._optimiser.slot(name, kind, weight)
+            self._inputs = _Inputs(batch)
+            self._inputs.fill(batch)
+            if self._on_gpu:
+                self._record()
+        else:
+            self._inputs.fill(batch)
+        self._replay()
+        self._optimiser.steps += 1
+        return self._values.clone()
+
+    def _record(self) -> None:
+        self._compile()
+        self._changes.fill_(False)
+        side = torch.cuda.Stream(self._device)  # type: ignore[no-untyped-call]
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            for _ in range(WARM_UP):
+                self._run()
+        torch.cuda.current_stream().wait_stream(side)
+        graph = torch.cuda.CUDAGraph()
+        # Another thread fetches batches meanwhile, which is none of this recording's business.
+        with torch.cuda.graph(graph, capture_error_mode="thread_local"):
+            self._run()
+        self._changes.fill_(True)
+        self._replay = graph.replay
+
+    def _compile(self) -> None:
+        for name in (
+            "_pair_words",
+            "_context_part",
+            "_pairs",
+            "_pool",
+            "_objective",
+            "_update",
+            "_summary",
+        ):
+            setattr(self, name, torch.compile(getattr(self, name), dynamic=False))
+
+    def _run(self) -> None:
+        """One step on the inputs as they are."""
+        found, scores = self.forward()
+        each = found.total()
+        loss = each.sum() if self._config.loss == "sum" else each.mean()
+        leaves = self._weights()
+        gradients = torch.autograd.grad(loss, list(leaves.values()), allow_unused=True)
+        given = {n: g for n, g in zip(leaves, gradients, strict=True) if g is not None}
+        self._values = self._summary(found, scores, self._update(given, self._touched()))
+
+    def _weights(self) -> dict[str, Tensor]:
+        """All that is learnt."""
+        return {**self._tables, **dict(self._network.named_parameters())}
+
+    def forward(self) -> tuple[Losses, Scores]:
+        """The losses of the inputs."""
+        inputs = self._inputs
+        assert inputs is not None
+        with torch.autocast(
+            self._device.type, self._precision, enabled=self._precision is torch.bfloat16
+        ):
+            words = self._pair_words(self._tables["pair_words"])
+            x, y = (copy_rows(words, rows, self._precision) for rows in (inputs.x, inputs.y))
+            pairs = self._pairs(x, y)
+            part = self._context_part(self._tables["context_words"])
+            weight = self._network.context.state_weight
+            states = bilstm_states(part, inputs.contexts, inputs.lengths, weight)
+            contexts = self._pool(states, inputs.lengths)
+            others = copy_rows(contexts, inputs.shuffles, contexts.dtype)
+            return self._objective(pairs, contexts, others)
+
+    def _pair_words(self, words: Tensor) -> Tensor:
+        """As R wants them: (V, W)."""
+        return self._widen(self._network.pair.prepare(words))
+
+    def _context_part(self, words: Tensor) -> Tensor:
+        """What the LSTM adds up of each word: (V, 8H)."""
+        return self._network.context.word_part(self._widen(words))
+
+    def _widen(self, words: Tensor) -> Tensor:
+        return functional.pad(words, (0, self._width - words.shape[1]))
+
+    def _pairs(self, x: Tensor, y: Tensor) -> Tensor:
+        """R of (x, y), the (x', y) and the (x, y'), from words (B, 1 + K, W): (B, 1 + 2K, W)."""
+        pair, others = self._network.pair, x.shape[1] - 1
+
+        def every_x(part: Tensor) -> Tensor:
+            return torch.cat([part, part[:, :1].expand(-1, others, -1)], dim=1)
+
+        def every_y(part: Tensor) -> Tensor:
+            return torch.cat([part[:, :1].expand(-1, 1 + others, -1), part[:, 1:]], dim=1)
+
+        found: Tensor = pair(
+            tuple(every_x(part) for part in pair.as_x(x)),
+            tuple(every_y(part) for part in pair.as_y(y)),
+        )
+        return found
+
+    def _pool(self, states: Tensor, lengths: Tensor) -> Tensor:
+        """C from the states (L, B, 2H): (B, W)."""
+        context = self._network.context
+        places = torch.arange(len(states), device=states.device)[:, None]
+        pooled = context.pool(states, (places < lengths)[..., None])
+        weight = context.value.weight
+        return functional.linear(
+            pooled, functional.pad(weight, (0, 0, 0, self._width - len(weight)))
+        )
+
+    def _objective(self, pairs: Tensor, contexts: Tensor, others: Tensor) -> tuple[Losses, Scores]:
+        scores = score_triples(pairs, contexts, others)
+        return losses(scores, self._typed), scores
+
+    def _summary(self, found: Losses, scores: Scores, norm: Tensor) -> Tensor:
+        return summary(found, scores, norm).detach()
+
+    def _touched(self) -> dict[str, Tensor]:
+        """For each table, whether the batch names a row, (V, 1)."""
+        inputs = self._inputs
+        assert inputs is not None
+        named = {"pair_words": [inputs.x, inputs.y], "context_words": [inputs.contexts]}
+        masks = {
+            name: torch.zeros(len(table), 1, dtype=torch.bool, device=self._device)
+            for name, table in self._tables.items()
+        }
+        for name, ids in named.items():
+            for rows in ids:
+                masks[name][rows.flatten()] = True
+        return masks
+
+    @torch.no_grad()
+    def _update(self, gradients: dict[str, Tensor], touched: dict[str, Tensor]) -> Tensor:
+        """Change all weights, and of the tables the rows touched; returns the gradient's norm."""
+        norm: Tensor = torch.stack([gradient.norm() for gradient in gradients.values()]).norm()
+        changes = norm.isfinite() & self._changes
+        limit = self._config.clip
+        scale = (limit / (norm + 1e-6)).clamp(max=1.0) if limit else 1.0
+        weights, step = self._weights(), self._steps + 1
+        for name, gradient in gradients.items():
+            changed = changes & touched[name] if name in touched else changes
+            self._optimiser.update_where(
+                changed, name, weights[name], gradient * scale, self._rate, step
+            )
+        self._steps.add_(changes)
+        return norm
+
+
+class _Inputs:
+    """Places that hold a batch, the same ones in each step."""
+
+    def __init__(self, batch: Batch) -> None:
+        count, device = len(batch.x), batch.x.device
+        self.x = torch.cat([batch.x[:, None], batch.other_x], dim=1)
+        self.y = torch.cat([batch.y[:, None], batch.other_y], dim=1)
+        self.contexts = torch.zeros(count, LONGEST, dtype=torch.long, device=device)
+        self.lengths = torch.zeros(count, dtype=torch.long, device=device)
+        self.shuffles = batch.shuffles.clone()
+
+    def fill(self, batch: Batch) -> None:
+        """With another batch of the same size."""
+        for to, first, others in (
+            (self.x, batch.x, batch.other_x),
+            (self.y, batch.y, batch.other_y),
+        ):
+            to[:, 0] = first
+            to[:, 1:] = others
+        self.shuffles.copy_(batch.shuffles)
+        start = 0
+        for group in batch.contexts:
+            stop, length = start + len(group), group.shape[1]
+            self.contexts[start:stop, :length] = group
+            # Behind its end a context repeats its X, so that all words in it are named by it.
+            self.contexts[start:stop, length:] = group[:, 1:2]
+            self.lengths[start:stop] = length
+            start = stop

@@ -1,0 +1,323 @@
+"""Steps of training: the fused one, in which whole tables take part, against the plain one."""
+
+from collections.abc import Iterable
+from copy import deepcopy
+from typing import NamedTuple
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from pair2vec.encoders.context import ContextConfig
+from pair2vec.encoders.pair import PairConfig
+from pair2vec.training.fused_step import FusedStep
+from pair2vec.training.network import Batch, Network
+from pair2vec.training.objective import Losses, Scores, losses
+from pair2vec.training.optimisers import OPTIMISERS, Optimiser
+from pair2vec.training.recipes import TrainingConfig
+from pair2vec.training.steps import SUMMARY, PlainStep, Step, clip, summary
+
+WORDS, SIZE, HIDDEN, TYPED = 50, 6, 3, 1
+NAMED = range(1, 20)
+"""The words of most batches: not 0, which stands behind the end of contexts, and so few that the
+mlp has no word of which it uses nothing."""
+LENGTHS = [(4, 3, 5, 2, 6), (5, 0, 4, 10, 1), (0, 0, 20, 0, 0), (1, 7, 4, 8, 0)]
+"""How many contexts of each length the batches have, of some none."""
+TOLERANCE = 1e-9
+KINDS = {"plain": PlainStep, "fused": FusedStep}
+
+kinds = pytest.mark.parametrize("kind", KINDS)
+optimisers = pytest.mark.parametrize("optimiser", OPTIMISERS)
+compositions = pytest.mark.parametrize("composition", ["mlp", "multiply", "difference"])
+
+
+class Run(NamedTuple):
+    """A network in training."""
+
+    network: Network
+    optimiser: Optimiser
+    step: Step
+
+    def learn(self, batches: Iterable[Batch]) -> Tensor:
+        """The values of each step, of which each has a rate of its own."""
+        return torch.stack(
+            [self.step(batch, 0.01 / (1 + number)) for number, batch in enumerate(batches)]
+        )
+
+    def kept(self) -> dict[str, Tensor]:
+        """A copy of all that is learnt and of the optimiser's state."""
+        kept = {**self.network.state_dict(), **self.optimiser.state}
+        return {name: tensor.clone() for name, tensor in kept.items()}
+
+    def resumed(self, kind: str, config: TrainingConfig) -> "Run":
+        """A run that goes on from copies, as from a checkpoint."""
+        optimiser = OPTIMISERS[config.optimiser]()
+        optimiser.state = {name: tensor.clone() for name, tensor in self.optimiser.state.items()}
+        optimiser.steps = self.optimiser.steps
+        return make_run(kind, config, deepcopy(self.network), optimiser)
+
+
+def make_run(
+    kind: str, config: TrainingConfig, network: Network, optimiser: Optimiser | None = None
+) -> Run:
+    optimiser = OPTIMISERS[config.optimiser]() if optimiser is None else optimiser
+    if kind == "plain":
+        return Run(network, optimiser, PlainStep(network, optimiser, config, TYPED))
+    fused = FusedStep(network, optimiser, config, TYPED, torch.float64)
+    return Run(network, optimiser, fused)
+
+
+def make_network(composition: str = "mlp") -> Network:
+    """In double precision, so that only a wrong formula can differ."""
+    network = Network(
+        WORDS,
+        PairConfig(composition=composition, dimension=SIZE, layers=3),
+        ContextConfig(dimension=SIZE, hidden=HIDDEN),
+        torch.Generator().manual_seed(0),
+    ).double()
+    for seed, words in enumerate((network.pair_words, network.context_words)):
+        words.copy_(torch.randn(WORDS, SIZE, generator=torch.Generator().manual_seed(seed)))
+    # Scores away from zero, and gradients worth clipping.
+    network.context.value.weight.data *= 10
+    return network
+
+
+def make_batch(seed: int, named: range = NAMED, k_c: int = 2, negatives: int = 3) -> Batch:
+    """Triples of some words, none of them beside itself: there the difference has no gradient."""
+    draw = torch.Generator().manual_seed(seed)
+    sizes = LENGTHS[seed % len(LENGTHS)]
+    count = sum(sizes)
+
+    def words(*shape: int) -> Tensor:
+        return torch.randint(named.start, named.stop, shape, generator=draw)
+
+    def other_than(given: Tensor, *shape: int) -> Tensor:
+        away = torch.randint(1, len(named), shape, generator=draw)
+        return (given - named.start + away) % len(named) + named.start
+
+    x = words(count)
+    y = other_than(x, count)
+    contexts = tuple(words(size, length) for length, size in enumerate(sizes, start=4))
+    shuffles = [torch.randperm(count, generator=draw) for _ in range(k_c)]
+    return Batch(
+        x,
+        y,
+        contexts,
+        other_than(y[:, None], count, negatives),
+        other_than(x[:, None], count, negatives),
+        torch.stack(shuffles, dim=1) if shuffles else torch.empty(count, 0, dtype=torch.long),
+    )
+
+
+def make_batches(count: int = 4) -> list[Batch]:
+    return [make_batch(seed) for seed in range(count)]
+
+
+def named_words(batch: Batch) -> dict[str, list[int]]:
+    """The rows of each table that a batch names."""
+    pair_words = torch.cat([batch.x, batch.y, batch.other_x.flatten(), batch.other_y.flatten()])
+    context_words = torch.cat([group.flatten() for group in batch.contexts])
+    return {
+        "pair_words": sorted(set(pair_words.tolist())),
+        "context_words": sorted(set(context_words.tolist())),
+    }
+
+
+def assert_same(found: Run, expected: Run) -> None:
+    """All that is learnt, and all that the optimisers remember."""
+    of_found, of_expected = found.kept(), expected.kept()
+    assert of_found.keys() == of_expected.keys()
+    for name, tensor in of_expected.items():
+        torch.testing.assert_close(of_found[name], tensor, rtol=0, atol=TOLERANCE, msg=name)
+    assert found.optimiser.steps == expected.optimiser.steps
+
+
+@pytest.mark.parametrize("limit", [0.0, 1.0])
+@pytest.mark.parametrize("loss", ["sum", "mean"])
+@optimisers
+@compositions
+def test_the_fused_step_learns_what_the_plain_one_does(
+    composition: str, optimiser: str, loss: str, limit: float
+) -> None:
+    config = TrainingConfig(optimiser=optimiser, loss=loss, clip=limit)
+    plain, fused = (make_run(kind, config, make_network(composition)) for kind in KINDS)
+    expected = plain.learn(make_batches())
+    found = fused.learn(make_batches())
+    torch.testing.assert_close(found, expected, rtol=0, atol=TOLERANCE)
+    assert_same(fused, plain)
+    assert plain.optimiser.steps == 4
+    if loss == "sum":
+        assert float(expected[:, SUMMARY.index("gradient_norm")].min()) > 1
+
+
+@pytest.mark.parametrize(("k_c", "negatives"), [(0, 3), (1, 1), (3, 2)])
+def test_both_steps_take_any_number_of_negatives(k_c: int, negatives: int) -> None:
+    config = TrainingConfig(optimiser="adagrad")
+    plain, fused = (make_run(kind, config, make_network()) for kind in KINDS)
+    batches = [make_batch(seed, k_c=k_c, negatives=negatives) for seed in range(4)]
+    expected, found = plain.learn(batches), fused.learn(batches)
+    torch.testing.assert_close(found, expected, rtol=0, atol=TOLERANCE)
+    assert_same(fused, plain)
+
+
+@compositions
+def test_padding_vectors_to_a_width_changes_nothing(composition: str) -> None:
+    """As the fused step does on a GPU."""
+    config = TrainingConfig(optimiser="adagrad")
+    plain, fused = (make_run(kind, config, make_network(composition)) for kind in KINDS)
+    assert isinstance(fused.step, FusedStep)
+    fused.step._width = SIZE + 3
+    expected, found = plain.learn(make_batches()), fused.learn(make_batches())
+    torch.testing.assert_close(found, expected, rtol=0, atol=TOLERANCE)
+    assert_same(fused, plain)
+
+
+@compositions
+def test_in_half_precision_the_fused_step_learns_nearly_what_the_plain_one_does(
+    composition: str,
+) -> None:
+    config = TrainingConfig(optimiser="sgd", clip=0)
+    plain = make_run("plain", config, make_network(composition).float())
+    network, optimiser = make_network(composition).float(), OPTIMISERS["sgd"]()
+    half = Run(network, optimiser, FusedStep(network, optimiser, config, TYPED))
+    expected, found = plain.learn(make_batches()), half.learn(make_batches())
+    torch.testing.assert_close(found, expected, rtol=0.05, atol=0.05)
+    for name, tensor in plain.network.state_dict().items():
+        learnt = network.state_dict()[name]
+        assert learnt.dtype == torch.float32
+        moved = float((tensor - make_network(composition).state_dict()[name]).norm())
+        assert moved > 0
+        assert float((learnt - tensor).norm()) < 0.05 * moved, name
+
+
+@optimisers
+@kinds
+def test_rows_that_no_triple_names_and_their_state_do_not_change_by_a_bit(
+    kind: str, optimiser: str
+) -> None:
+    run = make_run(kind, TrainingConfig(optimiser=optimiser), make_network())
+    run.learn([make_batch(0, named=range(WORDS))])
+    before, batch = run.kept(), make_batch(1)
+    run.learn([batch])
+    after = run.kept()
+    for table, named in named_words(batch).items():
+        others = [row for row in range(WORDS) if row not in named]
+        assert 0 in others
+        for name in (table, *(f"{table}.{slot}" for slot in run.optimiser.slots)):
+            assert torch.equal(after[name][others], before[name][others]), name
+            assert bool((after[name][named] != before[name][named]).any(dim=1).all()), name
+
+
+@pytest.mark.parametrize("table", ["pair_words", "context_words"])
+@optimisers
+@kinds
+def test_a_batch_whose_loss_is_no_number_changes_nothing(
+    kind: str, optimiser: str, table: str
+) -> None:
+    run = make_run(kind, TrainingConfig(optimiser=optimiser), make_network())
+    run.learn([make_batch(0)])
+    batch = make_batch(1)
+    getattr(run.network, table)[named_words(batch)[table][0]] = torch.inf
+    before = run.kept()
+    (values,) = run.learn([batch])
+    assert not bool(values[SUMMARY.index("observed")].isfinite())
+    assert not bool(values[SUMMARY.index("gradient_norm")].isfinite())
+    after = run.kept()
+    assert after.keys() == before.keys()
+    for name, tensor in before.items():
+        assert torch.equal(after[name], tensor), name
+    assert all(weight.grad is None for weight in run.network.parameters())
+
+
+@optimisers
+@kinds
+def test_a_step_goes_on_from_a_broken_batch_as_if_it_had_not_been(
+    kind: str, optimiser: str
+) -> None:
+    config = TrainingConfig(optimiser=optimiser)
+    whole, broken = (make_run(kind, config, make_network()) for _ in range(2))
+    for run in (whole, broken):
+        run.learn(make_batches(2))
+    vectors = broken.network.pair_words.clone()
+    broken.network.pair_words.fill_(torch.inf)
+    broken.learn([make_batch(2)])
+    broken.network.pair_words.copy_(vectors)
+    expected, found = (run.learn([make_batch(3)]) for run in (whole, broken))
+    assert torch.equal(found, expected)
+    of_whole, of_broken = whole.kept(), broken.kept()
+    assert all(torch.equal(of_broken[name], tensor) for name, tensor in of_whole.items())
+
+
+def test_the_plain_step_does_not_count_a_broken_batch() -> None:
+    run = make_run("plain", TrainingConfig(optimiser="adam"), make_network())
+    run.learn([make_batch(0)])
+    run.network.pair_words.fill_(torch.inf)
+    run.learn([make_batch(1)])
+    assert run.optimiser.steps == 1
+
+
+@pytest.mark.parametrize("second", KINDS)
+@pytest.mark.parametrize("first", KINDS)
+@optimisers
+def test_either_step_goes_on_from_where_either_stopped(
+    optimiser: str, first: str, second: str
+) -> None:
+    config, batches = TrainingConfig(optimiser=optimiser), make_batches(6)
+    whole = make_run("plain", config, make_network())
+    for part in (batches[:3], batches[3:]):
+        whole.learn(part)
+    stopped = make_run(first, config, make_network())
+    stopped.learn(batches[:3])
+    resumed = stopped.resumed(second, config)
+    resumed.learn(batches[3:])
+    assert_same(resumed, whole)
+
+
+def test_a_step_says_what_was_before_it() -> None:
+    network, batch = make_network(), make_batch(0)
+    outcome = network(batch, TYPED)
+    leaves = [*network.parameters(), *(touched.vectors for touched in outcome.touched.values())]
+    gradients = torch.autograd.grad(outcome.losses.total().sum(), leaves)
+    norm = torch.cat([gradient.flatten() for gradient in gradients]).norm()
+    run = make_run("plain", TrainingConfig(clip=0.5), network)
+    (found,) = run.learn([batch])
+    assert found.dtype == torch.float64
+    assert not found.requires_grad
+    torch.testing.assert_close(found, summary(outcome.losses, outcome.scores, norm).detach())
+
+
+def test_a_summary_is_of_mean_losses_the_share_above_zero_and_the_norm() -> None:
+    others = torch.randn(3, 4, 2, generator=torch.Generator().manual_seed(0))
+    scores = Scores(torch.tensor([1.0, -1.0, 2.0, 0.5]), *others.unbind())
+    found = losses(scores, TYPED)
+    values = dict(zip(SUMMARY, summary(found, scores, torch.tensor(7.0)).tolist(), strict=True))
+    assert list(values) == [*Losses._fields, "positives_above_half", "gradient_norm"]
+    for name in Losses._fields:
+        assert values[name] == pytest.approx(float(getattr(found, name).mean()))
+    assert values["positives_above_half"] == 0.75
+    assert values["gradient_norm"] == 7
+
+
+def some_gradients() -> list[Tensor]:
+    generator = torch.Generator().manual_seed(0)
+    return [torch.randn(shape, generator=generator) for shape in [(3, 4), (5,), (2, 2, 2)]]
+
+
+@pytest.mark.parametrize("limit", [0.1, 3.0, 1e6])
+def test_clipping_is_that_of_torch(limit: float) -> None:
+    gradients, before = some_gradients(), some_gradients()
+    parameters = [nn.Parameter(torch.zeros_like(given)) for given in gradients]
+    for parameter, given in zip(parameters, gradients, strict=True):
+        parameter.grad = given.clone()
+    expected = nn.utils.clip_grad_norm_(parameters, limit)
+    torch.testing.assert_close(clip(gradients, limit), expected)
+    for parameter, given, unclipped in zip(parameters, gradients, before, strict=True):
+        torch.testing.assert_close(given, parameter.grad, rtol=0, atol=1e-6)
+        assert torch.equal(given, unclipped) == (limit == 1e6)
+
+
+def test_a_limit_of_zero_clips_nothing_and_still_says_the_norm() -> None:
+    gradients, before = some_gradients(), some_gradients()
+    found = clip(gradients, 0.0)
+    torch.testing.assert_close(found, torch.cat([given.flatten() for given in before]).norm())
+    assert all(torch.equal(*both) for both in zip(gradients, before, strict=True))
