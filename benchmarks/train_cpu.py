@@ -16,22 +16,20 @@ import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 import machine
-from pair2vec import __version__
-from pair2vec.encoders.word_vectors import random_vectors
-from pair2vec.text.corpus import Corpus, CorpusWriter, open_corpus
-from pair2vec.text.vocabulary import BOUNDARY, PADDING, SPECIAL_TOKENS, Vocabulary, WordCount
+from invented import random_neighbours, start_vectors, write_corpus
+from pair2vec.text.corpus import open_corpus
+from pair2vec.text.vocabulary import PADDING
 from pair2vec.training.batches import NegativeSource, TripleTensors
 from pair2vec.training.loop import Surroundings, Trainer
 from pair2vec.training.network import Batch
@@ -39,8 +37,6 @@ from pair2vec.training.recipes import Recipe, paper
 from pair2vec.triples.epoch import TriplesConfig, TripleStream
 
 TOKENS = 300_000
-SENTENCE = 100
-"""Tokens of a sentence: so many that contexts are of all lengths in nearly equal parts."""
 LONGEST_CONTEXT = 8
 LEAST_STEPS = 3
 CPU = torch.device("cpu")
@@ -82,34 +78,10 @@ def main() -> None:
         for size, batch in [*rows, *((words, batch) for batch in others)]:
             folder = Path(scratch) / str(size)
             if not folder.exists():
-                write_corpus(folder, size)
+                write_corpus(folder, size, TOKENS)
             compare(size, Task(folder, batch, arguments.seconds))
         idle = in_new_process(do_nothing, Task(folder, 1, 0))
     print(f"\nPeak memory is resident; Python and torch alone take {idle.peak_mb:.0f} MB of it.")
-
-
-def write_corpus(folder: Path, words: int) -> None:
-    """Text without sense: each token drawn by 1 / rank."""
-    shares = 1 / np.arange(1, words + 1)
-    shares /= shares.sum()
-    # Counts as in a large corpus, so that every word can be drawn as a negative one.
-    counts = np.maximum(1, shares * 1e9).astype(np.int64).tolist()
-    vocabulary = Vocabulary([WordCount(f"w{rank}", count) for rank, count in enumerate(counts)])
-    ranks = np.random.default_rng(0).choice(words, TOKENS, p=shares)
-    lines = (ranks + len(SPECIAL_TOKENS)).astype(np.uint32).reshape(-1, SENTENCE)
-    folder.mkdir()
-    with closing(CorpusWriter(folder, vocabulary)) as writer:
-        writer.append(np.pad(lines, ((0, 0), (0, 1)), constant_values=BOUNDARY).ravel())
-        writer.finish(
-            version=__version__,
-            documents=1,
-            text_tokens=TOKENS,
-            invalid_bytes=0,
-            words=words,
-            dropped=[],
-            settings={},
-            sources=[],
-        )
 
 
 def compare(words: int, task: Task) -> None:
@@ -181,18 +153,6 @@ def recipe_for(task: Task) -> Recipe:
     """The paper's; with small chunks, so that all that sampling costs falls among the steps."""
     training = replace(paper().training, batch=task.batch)
     return replace(paper(), triples=TriplesConfig(chunk_blocks=1), training=training)
-
-
-def start_vectors(corpus: Corpus, recipe: Recipe) -> Tensor:
-    """Random ones."""
-    generator = np.random.default_rng(0)
-    return torch.from_numpy(random_vectors(corpus.vocabulary, recipe.pair.dimension, generator))
-
-
-def random_neighbours(corpus: Corpus, recipe: Recipe) -> Tensor:
-    """A table as large as that of the nearest words."""
-    shape = (len(corpus.vocabulary), recipe.negatives.neighbours)
-    return torch.randint(len(SPECIAL_TOKENS), shape[0], shape, dtype=torch.int32)
 
 
 def train_pair2vec(task: Task, stopwatch: Stopwatch) -> None:

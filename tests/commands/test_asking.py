@@ -66,6 +66,21 @@ def test_fill_finds_the_word_for_either_slot(folder: Path, model: Pair2vec) -> N
     }
 
 
+def test_fill_weighs_frequent_words_by_a_prior(folder: Path, model: Pair2vec) -> None:
+    options = ["--x=hot", "--top=3", "--model", str(folder)]
+    for search in ("exact", "shortlist"):
+        (answer,) = asked("fill", "X and Y", "--prior=0.5", f"--search={search}", *options)
+        best = model.fill("X and Y", x="hot", top=3, prior=0.5)
+        assert answer["matches"] == [match._asdict() for match in best]
+        assert answer["query"]["prior"] == 0.5
+    (plain,) = asked("fill", "X and Y", "--prior=0", *options)
+    assert (plain,) == tuple(asked("fill", "X and Y", *options))
+    assert "prior" not in plain["query"]
+    shown = pair2vec("fill", "X and Y", "--prior=0.5", *options).stdout
+    assert "score: fit + 0.5 · log of the word's share of the corpus" in shown
+    assert "above 0" not in shown
+
+
 def test_fill_ranks_patterns_for_a_pair(folder: Path, model: Pair2vec) -> None:
     patterns = ["X and Y", "neither X nor Y", "X is Y"]
     (answer,) = asked("fill", *patterns, "--x=hot", "--y=cold", "--model", folder)
@@ -278,6 +293,10 @@ def test_a_model_that_cannot_be_read_is_one_clear_line(tmp_path: Path) -> None:
         (["analogy", "hot", "new york", "up"], "'new york' is 2 tokens"),
         (["analogy", "hot", "cold", "up", "--search=fast"], "one of exact, shortlist"),
         (["fill", "X and Y", "--x=hot", "--search=fast"], "one of exact, shortlist"),
+        (["fill", "X and Y", "--x=hot", "--prior=-1"], "prior is -1; it must be a number from 0"),
+        (["fill", "-", "--prior=nan"], "prior is nan; it must be a number from 0"),
+        (["fill", "X and Y", "--x=hot", "--prior=inf"], "prior is inf; it must be a number from 0"),
+        (["fill", "X or Y", "--x=hot", "--y=up", "--prior=1"], "both words are given, so there is"),
         (["score", "hot", "cold", "Y and X"], "Y comes before X"),
     ],
 )

@@ -2,6 +2,7 @@
 
 import io
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from tests.tiny_model import save_tiny_model
 from pair2vec.display import question_progress
 from pair2vec.display.alpha_figure import AlphaFigure
 from pair2vec.display.alpha_plot import alpha_plot
-from pair2vec.display.analogy_table import analogy_tables
+from pair2vec.display.analogy_table import analogy_tables, protocol_lines
 from pair2vec.display.question_progress import shown_questions
 from pair2vec.display.slot_rows import slot_rows
 from pair2vec.errors import Pair2vecError, UsageError
@@ -26,6 +27,7 @@ PROTOCOL = Protocol(
     vectors="words.vec",
     data="bats",
     direction="both",
+    whitening=0.5,
     vocabulary=60_000,
     relations=3,
     questions=98_000,
@@ -72,7 +74,10 @@ def test_tables_have_groups_with_spread_and_relations_with_alpha_on_80_columns()
 def test_the_protocol_is_shown_with_the_tables() -> None:
     text = " ".join(shown(analogy_tables(result())).split())
     assert "98,000 questions, 12.3 % dropped as unknown; 60,000 words to choose from" in text
-    assert "direction both. Model some/model, 3CosAdd on words.vec; 812.3 s on cpu, 2" in text
+    assert (
+        "direction both, whitening 0.5. Model some/model, 3CosAdd on words.vec; 812.3 s on cpu, 2"
+        in text
+    )
 
 
 def test_the_plot_has_a_mark_at_the_height_of_each_accuracy() -> None:
@@ -132,10 +137,20 @@ def test_slots_are_shown_beside_the_papers_and_unknown_words_counted(tmp_path: P
     filled = fill_rows(model, rows)
     text = shown(slot_rows(filled), width=120)
     lines = [" ".join(line.split()) for line in text.splitlines()]
-    best = ", ".join(match.word for match in filled[0].answers)
+    right = filled[0].right
+    best = ", ".join(m.word + "*" * (m.word in right) for m in filled[0].answers)
     assert f"either X or Y accept reject, refuse, recognise {best}" in lines
     assert "X , a famous Y , monet painter, painting, butterfly unknown: monet" in lines
     assert "hypernymy" in lines
     shared = sum(match.word in f.row.paper for f in filled for match in f.answers)
     assert f"{shared} of the model's 39 words are the paper's, too" in text
     assert "1 of 14 rows have an unknown word: monet." in lines
+    rows_right = sum(bool(f.right) for f in filled)
+    assert f"{rows_right} of 14 rows have a word in the top 3 that is right (marked *;" in text
+    assert "Words are scored" not in text
+    assert "Words are scored by R·C + 0.5 · log" in shown(slot_rows(filled, 0.5), width=120)
+
+
+def test_a_half_is_named_with_the_questions() -> None:
+    text = shown(protocol_lines(replace(PROTOCOL, half="choose")))
+    assert text.startswith("98,000 questions of the half “choose”, 12.3 % dropped")

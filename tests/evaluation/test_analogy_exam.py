@@ -23,6 +23,7 @@ from pair2vec.evaluation.numpy_contest import NumpyContest
 from pair2vec.evaluation.torch_contest import TorchContest
 from pair2vec.query import Pair2vec, load
 from pair2vec.query.analogies import Direction
+from pair2vec.query.comparison import comparable
 from pair2vec.query.pair_vectors import make_pair_vectors
 from pair2vec.training.recipes import Recipe
 
@@ -91,7 +92,8 @@ def plain_right(model: Pair2vec, a: str, b: str, asked: Entry, direction: Direct
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_an_exam_counts_what_a_plain_loop_counts(model: Pair2vec, direction: Direction) -> None:
-    found = sit_exam(model.saved, exam(model), ExamConfig(direction=direction)).accuracies
+    config = ExamConfig(direction=direction, whitening=0)
+    found = sit_exam(model.saved, exam(model), config).accuracies
     known = {word for word in WORDS if word != "word30"}
     for name, _, questions in RELATIONS:
         rows = []
@@ -107,12 +109,15 @@ def test_an_exam_counts_what_a_plain_loop_counts(model: Pair2vec, direction: Dir
     assert sum(group.scores["oracle_alpha"] for group in found.groups.values()) > 0
 
 
+@pytest.mark.parametrize("whitening", [0.0, 0.5])
 @pytest.mark.parametrize("direction", DIRECTIONS)
-def test_torch_and_numpy_find_the_same_cosines(model: Pair2vec, direction: Direction) -> None:
+def test_torch_and_numpy_find_the_same_cosines(
+    model: Pair2vec, direction: Direction, whitening: float
+) -> None:
     chosen = candidates(model)
-    pairs = make_pair_vectors(model.saved)
+    pairs = comparable(make_pair_vectors(model.saved), whitening)
     by_numpy = NumpyContest(pairs, chosen.ids, chosen.vectors, direction)
-    by_torch = TorchContest(model.saved, chosen, direction, torch.device("cpu"))
+    by_torch = TorchContest(model.saved, chosen, direction, whitening, torch.device("cpu"))
     batch = Batch(5, np.array([1, 2, 30]), np.array([3, 3, 0]))
     for name in ("pair_cosines", "offset_cosines"):
         ours, theirs = (getattr(contest, name)(batch) for contest in (by_numpy, by_torch))

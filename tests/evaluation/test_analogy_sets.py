@@ -1,13 +1,14 @@
 """Published sets of analogies are read as they are published, and a bad line is named."""
 
 import os
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from pair2vec.errors import InputError, UsageError
 from pair2vec.evaluation.analogies import Entry, Question, Relation
-from pair2vec.evaluation.analogy_sets import chosen, read_analogies
+from pair2vec.evaluation.analogy_sets import Half, chosen, half_of, read_analogies
 
 CAPITALS = "3_Encyclopedic_semantics/E01 [country - capital].txt"
 PLURALS = "1_Inflectional_morphology/I01 [noun - plural_reg].txt"
@@ -139,11 +140,63 @@ def test_a_name_that_fits_nothing_is_refused() -> None:
         chosen(relations(), ["e01", "E07"])
 
 
-def test_the_published_set_is_read_whole() -> None:
+def test_a_half_is_every_second_relation_of_each_group_by_name() -> None:
+    # Not in the order of their names, and the groups not one after the other.
+    names = {"b": "g", "d": "g", "a": "g", "z": "h", "c": "g", "y": "h", "e": "g"}
+    both = [Relation(name, group, ()) for name, group in names.items()]
+    assert [relation.name for relation in half_of(both, "choose")] == ["a", "c", "y", "e"]
+    assert [relation.name for relation in half_of(both, "report")] == ["b", "d", "z"]
+    assert half_of(both, None) == both
+
+
+def test_halves_come_before_names() -> None:
+    both = [Relation(f"E0{number} [some]", "encyclopedic", ()) for number in (1, 2, 3)]
+    assert [r.name for r in chosen(half_of(both, "choose"), ["e03"])] == ["E03 [some]"]
+    with pytest.raises(UsageError, match=r"'E02' is neither .* name of any of the 2 relations"):
+        chosen(half_of(both, "choose"), ["E02"])
+
+
+def test_a_half_that_is_none_or_empty_is_refused() -> None:
+    with pytest.raises(UsageError, match="half is 'first'; it must be one of choose, report"):
+        half_of(relations(), "first")  # type: ignore[arg-type]
+    assert half_of(relations(), "choose") == relations()
+    with pytest.raises(UsageError, match="no group has the two relations to be halved"):
+        half_of(relations(), "report")
+
+
+def check_halves(found: list[Relation], size: int) -> None:
+    halves: tuple[Half, Half] = ("choose", "report")
+    first, second = ({relation.name for relation in half_of(found, half)} for half in halves)
+    assert not first & second
+    assert first | second == {relation.name for relation in found}
+    for half in halves:
+        groups = Counter(relation.group for relation in half_of(found, half))
+        assert set(groups.values()) == {size}
+        assert len(groups) == 4
+
+
+def test_a_set_like_bats_is_split_evenly_and_wholly(tmp_path: Path) -> None:
+    for number, letter in enumerate("IDEL", start=1):
+        for relation in range(1, 11):
+            write(tmp_path, f"{number}_group/{letter}{relation:02d} [some].txt", "a\tb\nc\td\n")
+    found = read_analogies(tmp_path)
+    check_halves(found, 5)
+    assert [r.name[:3] for r in half_of(found, "report")[:5]] == "I02 I04 I06 I08 I10".split()
+
+
+def published() -> list[Relation]:
     folder = os.environ.get("PAIR2VEC_DATA")
     if not folder or not (Path(folder) / "bats").exists():
         pytest.skip("PAIR2VEC_DATA does not name a folder with bats")
-    found = read_analogies(Path(folder) / "bats")
+    return read_analogies(Path(folder) / "bats")
+
+
+def test_the_published_set_is_halved_five_and_five() -> None:
+    check_halves(published(), 5)
+
+
+def test_the_published_set_is_read_whole() -> None:
+    found = published()
     assert len(found) == 40
     assert {len(relation.questions) for relation in found} == {50 * 49}
     assert sum(relation.group == "lexicographic" for relation in found) == 10

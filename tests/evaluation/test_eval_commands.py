@@ -9,6 +9,7 @@ from tests.command import assert_fails, pair2vec
 from tests.tiny_model import WORDS, save_tiny_model
 
 from pair2vec.encoders.word_vectors import write_vec
+from pair2vec.evaluation.slot_table import paper_rows
 
 CAPITALS = "3_Encyclopedic_semantics/E01 [country - capital].txt"
 OPPOSITES = "4_Lexicographic_semantics/L10 [antonyms - binary].txt"
@@ -66,6 +67,7 @@ def test_bats_as_json_has_groups_relations_and_the_protocol(folder: Path) -> Non
     assert found["groups"]["encyclopedic"]["dropped"] == pytest.approx(66.67)
     assert found["protocol"]["dropped"] == pytest.approx(33.33)
     assert found["protocol"]["vocabulary"] == len(WORDS)
+    assert found["protocol"]["half"] is None
 
 
 def test_bats_on_a_terminal_has_the_plot_the_tables_and_the_protocol(folder: Path) -> None:
@@ -74,7 +76,7 @@ def test_bats_on_a_terminal_has_the_plot_the_tables_and_the_protocol(folder: Pat
     assert "● lexicographic" in done.stdout
     assert "L10 [antonyms - binary]" in done.stdout
     assert "E01" not in done.stdout
-    assert "16 words to choose from; direction forward." in done.stdout
+    assert "16 words to choose from; direction forward, whitening 0.5." in done.stdout
 
 
 def test_a_file_of_googles_runs_through_the_same_code(folder: Path) -> None:
@@ -87,6 +89,25 @@ def test_a_file_of_googles_runs_through_the_same_code(folder: Path) -> None:
     }
 
 
+def test_a_half_is_asked_alone_and_named(folder: Path, tmp_path: Path) -> None:
+    for number, text in enumerate(["hot\tcold\nup\tdown\n", "france\tparis\nhot\tcold\n"] * 2):
+        path = tmp_path / f"4_Lexicographic_semantics/L0{number + 1} [some].txt"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    found = {}
+    for half in ("choose", "report"):
+        done = pair2vec(*bats(folder, data=tmp_path, half=half), "--json")
+        assert done.returncode == 0, done.stderr
+        found[half] = json.loads(done.stdout)
+        assert found[half]["protocol"]["half"] == half
+        assert found[half]["protocol"]["relations"] == 2
+    assert list(found["choose"]["relations"]) == ["L01 [some]", "L03 [some]"]
+    assert list(found["report"]["relations"]) == ["L02 [some]", "L04 [some]"]
+    one = pair2vec(*bats(folder, data=tmp_path, half="report", only="L04"))
+    assert "2 questions of the half “report”, 0.0 % dropped" in one.stdout
+    assert "L02" not in one.stdout
+
+
 @pytest.mark.parametrize(
     ("changes", "code", "fragment"),
     [
@@ -96,6 +117,8 @@ def test_a_file_of_googles_runs_through_the_same_code(folder: Path) -> None:
         ({"model": "nowhere"}, 1, "nowhere: no such folder"),
         ({"only": "E07"}, 2, "'E07' is neither a group"),
         ({"direction": "up"}, 2, "direction is 'up'"),
+        ({"half": "first"}, 2, "half is 'first'; it must be one of choose, report"),
+        ({"half": "report"}, 2, "no group has the two relations to be halved"),
     ],
 )
 def test_bad_input_is_one_line_and_an_exit_code(
@@ -123,5 +146,32 @@ def test_slots_as_json_has_the_fourteen_rows(folder: Path) -> None:
     assert len(found["rows"]) == 14
     assert found["rows"][0]["unknown"] == ["accept", "either"]
     assert found["unknown_rows"] == 14
+    assert found["right_rows"] == 0
+    assert "prior" not in found
     assert_fails(pair2vec("eval", "slots", "--model", folder / "nowhere"), 1, "no such folder")
     assert_fails(pair2vec("eval", "slots"), 2, "no model given")
+
+
+def test_slots_take_a_prior_and_count_the_rows_that_are_right(tmp_path: Path) -> None:
+    rows = paper_rows()
+    words = {word for row in rows for word in (row.x, *row.pattern.split())} - {"X", "Y"}
+    folder = save_tiny_model(tmp_path / "model", ["metals", "texas", *sorted(words)])
+    # With nothing but frequency, these two are the best for every row.
+    done = pair2vec("eval", "slots", "--model", folder, "--prior", "1000", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["prior"] == 1000
+    assert all(
+        [m["word"] for m in row["matches"][:2]] == ["metals", "texas"] for row in found["rows"]
+    )
+    right = {(row["pattern"], row["x"]): row["right"] for row in found["rows"]}
+    assert right["including X and other Y", "copper"] == ["metals"]
+    assert right["in X , Y .", "dallas"] == ["texas"]
+    assert right["either X or Y", "accept"] == []
+    assert found["right_rows"] == sum(map(bool, right.values()))
+    shown = pair2vec("eval", "slots", "--model", folder, "--prior", "1000").stdout
+    assert "Words are scored by R·C + 1000 · log of their share of the corpus." in shown
+    assert f"{found['right_rows']} of 14 rows have a word in the top 3 that is right" in shown
+    assert "metals*, texas" in shown
+    for bad in ("-1", "nan", "inf"):
+        assert_fails(pair2vec("eval", "slots", "--model", folder, f"--prior={bad}"), 2, "prior is")

@@ -71,7 +71,7 @@ def test_knowledge_of_implied_relations_lies_in_the_words(trained: Trained, tmp_
 def test_analogies_hold_on_stated_and_on_implied_pairs(trained: Trained) -> None:
     questions = analogy_questions(WORLD)
     found = marks(answer_analogies(questions, trained.model, trained.corpus))
-    assert overall(found, held_out=False).right > 0.8
+    assert overall(found, held_out=False).right > 0.75
     assert overall(found, held_out=True).right > 0.5
 
 

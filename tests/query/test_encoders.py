@@ -39,6 +39,25 @@ def saved_model(folder: Path, composition: str = "mlp", layers: int = 4) -> Save
     return load_model(folder)
 
 
+@pytest.mark.parametrize("layers", [1, 3])
+@torch.no_grad()
+def test_a_model_trained_on_longer_words_is_published_for_words_of_length_one(
+    tmp_path: Path, layers: int
+) -> None:
+    pair = PairConfig(layers=layers, dimension=SIZE, length=3.5)
+    recipe = Recipe(name="long", pair=pair, context=ContextConfig(dimension=SIZE, hidden=HIDDEN))
+    vocabulary = Vocabulary([WordCount(f"word{n}", WORDS - n) for n in range(WORDS)])
+    network = Network(len(vocabulary), pair, recipe.context, torch.Generator().manual_seed(0))
+    network.pair_words.normal_(generator=torch.Generator().manual_seed(1))
+    save_model(tmp_path, published_arrays(network), vocabulary, {"recipe": asdict(recipe)})
+    saved, x, y = load_model(tmp_path), ids(50), ids(50, seed=1)
+    parts = network.pair.word_parts(network.pair_words)
+    expected = network.pair.compose(parts, torch.from_numpy(x), torch.from_numpy(y)).numpy()
+    assert np.abs(network.pair_words.norm(dim=1).numpy() - 3.5).min() > 1e-3
+    np.testing.assert_allclose(make_pair_vectors(saved)(x, y), expected, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(torch_pairs(saved, x, y).numpy(), expected, rtol=0, atol=1e-5)
+
+
 def ids(*shape: int, seed: int = 0) -> NDArray[np.int64]:
     return np.random.default_rng(seed).integers(4, WORDS, shape)
 

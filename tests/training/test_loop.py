@@ -149,3 +149,21 @@ def test_a_run_that_hears_of_its_steps_later_is_the_same_run(
     assert losses_of(later) == losses_of(at_once)
     for name, tensor in plain.network.state_dict().items():
         assert torch.equal(trainer.network.state_dict()[name], tensor), name
+
+
+def test_a_checkpoint_is_written_after_some_time_even_between_two_due_ones(
+    corpus: Corpus, tmp_path: Path
+) -> None:
+    trainer = make_trainer(
+        corpus, tmp_path, steps=7, checkpoint_minutes=1e-9, checkpoint_steps=10**6
+    )
+    found: list[int] = []
+    write = trainer.write_checkpoint
+
+    def noted() -> Path:
+        found.append(trainer.step)
+        return write()
+
+    trainer.write_checkpoint = noted  # type: ignore[method-assign]
+    trainer.run()
+    assert found == [1, 2, 3, 4, 5, 6, 7, 7]

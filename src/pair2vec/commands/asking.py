@@ -11,9 +11,11 @@ from pair2vec.commands.options import (
     DirectionOption,
     JsonOption,
     ModelOption,
+    PriorOption,
     SearchOption,
     TopOption,
     UnknownOption,
+    WhiteningOption,
 )
 from pair2vec.commands.questions import (
     STANDARD_INPUT,
@@ -69,6 +71,7 @@ def fill(  # noqa: PLR0913, PLR0917 - the options of a command
     among: AmongOption = None,
     unknown: UnknownOption = "error",
     search: SearchOption = "exact",
+    prior: PriorOption = 0.0,
     model: ModelOption = None,
     top: TopOption = 10,
     as_json: JsonOption = False,
@@ -77,24 +80,35 @@ def fill(  # noqa: PLR0913, PLR0917 - the options of a command
 
     Give the word in one slot to find the other; or both, to rank the patterns.
     """
-    from pair2vec.display.query_tables import FIT, Ranking
+    from pair2vec.display.query_tables import FIT, Ranking, fit_caption
     from pair2vec.query import load
+    from pair2vec.query.frequency import check_prior
 
+    check_prior(prior)
     refuse_reading_twice(patterns[0], among)
     opened = load(model)
     candidates = read_words(among, opened.vocabulary, unknown) if among else None
 
     def find_words(pattern: str, x: str | None, y: str | None) -> Answer:
-        query = described("fill", opened, pattern=pattern, x=x, y=y, among=among, top=top)
+        options = {"prior": prior or None, "among": among, "top": top}
+        query = described("fill", opened, pattern=pattern, x=x, y=y, **options)
         found = opened.fill(
-            pattern, x=x, y=y, among=candidates, top=top, search=cast("Search", search)
+            pattern,
+            x=x,
+            y=y,
+            among=candidates,
+            top=top,
+            search=cast("Search", search),
+            prior=prior,
         )
         given = f"X = {x}" if y is None else f"Y = {y}"
-        return ranked(query, Ranking(f"“{pattern}” with {given}", found, FIT))
+        return ranked(query, Ranking(f"“{pattern}” with {given}", found, fit_caption(prior)))
 
     def rank_patterns(patterns: list[str], x: str, y: str) -> Answer:
         if among:
             raise UsageError("--among: both words are given, so there is none to choose")
+        if prior:
+            raise UsageError("--prior: both words are given, so there is none to weigh")
         query = described("fill", opened, patterns=patterns, x=x, y=y, top=top)
         found = opened.fill(patterns, x=x, y=y, top=top)
         return ranked(query, Ranking(f"Patterns with X = {x}, Y = {y}", found, FIT))
@@ -184,8 +198,9 @@ def analogy(  # noqa: PLR0913, PLR0917 - the options of a command
     alpha: Annotated[
         float,
         typer.Option(min=0, max=1, help="The weight of the relation against the single words."),
-    ] = 0.6,
+    ] = 0.5,
     direction: DirectionOption = "both",
+    whitening: WhiteningOption = None,
     among: AmongOption = None,
     unknown: UnknownOption = "error",
     search: SearchOption = "exact",
@@ -199,14 +214,15 @@ def analogy(  # noqa: PLR0913, PLR0917 - the options of a command
 
     refuse_reading_twice(a, among)
     toward = _direction(direction)
-    opened = load(model)
+    opened = load(model, whitening=whitening)
     candidates = read_words(among, opened.vocabulary, unknown) if among else None
     caption = (
         f"score: {alpha:g} · likeness of the relations + {1 - alpha:g} · likeness of the words"
     )
 
     def ask(a: str, b: str, x: str) -> Answer:
-        options = {"alpha": alpha, "direction": direction, "among": among, "top": top}
+        manner = {"alpha": alpha, "direction": direction, "whitening": whitening}
+        options = {**manner, "among": among, "top": top}
         found = opened.analogy(
             a,
             b,
@@ -241,6 +257,7 @@ def nearest(  # noqa: PLR0913, PLR0917 - the options of a command
         ),
     ] = None,
     direction: DirectionOption = "both",
+    whitening: WhiteningOption = None,
     unknown: UnknownOption = "error",
     model: ModelOption = None,
     top: TopOption = 10,
@@ -254,12 +271,13 @@ def nearest(  # noqa: PLR0913, PLR0917 - the options of a command
         raise UsageError("--among, --words: give pairs to choose from, or words, not both")
     refuse_reading_twice(x, among, among_words)
     toward = _direction(direction)
-    opened = load(model)
+    opened = load(model, whitening=whitening)
     pairs = read_pairs(among, opened.vocabulary, unknown) if among else None
     singles = read_words(among_words, opened.vocabulary, unknown) if among_words else None
 
     def ask(x: str, y: str) -> Answer:
-        options = {"direction": direction, "among": among, "words": among_words, "top": top}
+        choice = {"among": among, "words": among_words}
+        options = {"direction": direction, "whitening": whitening, **choice, "top": top}
         found = opened.nearest(x, y, among=pairs, words=singles, direction=toward, top=top)
         query = described("nearest", opened, x=x, y=y, **options)
         title, caption = f"Pairs related as {x} and {y}", "score: the cosine of the pairs' vectors"

@@ -9,7 +9,13 @@ import typer
 from rich.console import Console
 
 from pair2vec.commands.messages import messages
-from pair2vec.commands.options import DirectionOption, JsonOption, ModelOption
+from pair2vec.commands.options import (
+    DirectionOption,
+    JsonOption,
+    ModelOption,
+    PriorOption,
+    WhiteningOption,
+)
 
 eval_app = typer.Typer(help="Say what a model knows.", no_args_is_help=True)
 
@@ -39,6 +45,14 @@ def bats(  # noqa: PLR0913, PLR0917 - the options of a command
         typer.Option(min=1, help="Choose from the N most frequent words.", show_default="all"),
     ] = None,
     direction: DirectionOption = "both",
+    whitening: WhiteningOption = None,
+    half: Annotated[
+        str | None,
+        typer.Option(
+            help="Every second relation of each group: choose, to choose settings by, or report.",
+            show_default="all relations",
+        ),
+    ] = None,
     only: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="A group, or part of a relation's name; repeatable."),
@@ -64,16 +78,18 @@ def bats(  # noqa: PLR0913, PLR0917 - the options of a command
     from pair2vec.display.question_progress import shown_questions
     from pair2vec.encoders.word_vectors import read_word_vectors
     from pair2vec.evaluation.analogy_exam import Exam, ExamConfig, find_exam_device, sit_exam
-    from pair2vec.evaluation.analogy_sets import chosen, read_analogies
+    from pair2vec.evaluation.analogy_sets import Half, chosen, half_of, read_analogies
     from pair2vec.evaluation.candidates import find_candidates
     from pair2vec.query import load
     from pair2vec.query.analogies import Direction
 
     # What can fail comes before what takes long.
     saved = load(model).saved
-    relations = chosen(read_analogies(data), only or [])
+    wanted = cast("Half | None", half)
+    relations = chosen(half_of(read_analogies(data), wanted), only or [])
     config = ExamConfig(
         direction=cast("Direction", direction),
+        whitening=whitening,
         device=find_exam_device(device),
         workers=workers or len(os.sched_getaffinity(0)),
     )
@@ -83,6 +99,7 @@ def bats(  # noqa: PLR0913, PLR0917 - the options of a command
         relations=relations,
         candidates=find_candidates(saved.vocabulary, words.vectors, words.found, vocab),
         data=str(data),
+        half=wanted,
         vectors=str(vectors),
     )
     with shown_questions(messages) as report:
@@ -97,20 +114,22 @@ def bats(  # noqa: PLR0913, PLR0917 - the options of a command
 
 
 @eval_app.command()
-def slots(model: ModelOption = None, as_json: JsonOption = False) -> None:
+def slots(model: ModelOption = None, prior: PriorOption = 0.0, as_json: JsonOption = False) -> None:
     """Fill the slots of the paper's table, and show the words beside the paper's."""
     from pair2vec.display.slot_rows import slot_rows
     from pair2vec.evaluation.slot_table import fill_rows, paper_rows
     from pair2vec.query import load
 
     opened = load(model)
-    rows = fill_rows(opened, paper_rows())
+    rows = fill_rows(opened, paper_rows(), prior)
     if as_json:
         content = {
             "model": str(opened.saved.folder),
+            **({"prior": prior} if prior else {}),
             "rows": [row.to_json() for row in rows],
+            "right_rows": sum(bool(row.right) for row in rows),
             "unknown_rows": sum(bool(row.unknown) for row in rows),
         }
         typer.echo(json.dumps(content, ensure_ascii=False))
     else:
-        Console(highlight=False).print(slot_rows(rows))
+        Console(highlight=False).print(slot_rows(rows, prior))

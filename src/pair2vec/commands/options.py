@@ -24,6 +24,17 @@ DirectionOption = Annotated[
         help="Of the relation: forward, from x to y; backward, from y to x; or both.",
     ),
 ]
+WhiteningOption = Annotated[
+    float | None,
+    typer.Option(
+        "--whitening",
+        min=0,
+        max=1,
+        help="How much pair vectors are evened out before they are compared: from 0, the paper's "
+        "plain cosine, to 1.",
+        show_default="0.5",
+    ),
+]
 AmongOption = Annotated[
     Path | None,
     typer.Option(
@@ -45,5 +56,13 @@ SearchOption = Annotated[
     typer.Option(
         "--search",
         help="exact scores every word; shortlist is many times as fast and may miss one.",
+    ),
+]
+PriorOption = Annotated[
+    float,
+    typer.Option(
+        "--prior",
+        help="The weight of the log of a word's frequency beside its fit; 0, the paper's, favours "
+        "rare words.",
     ),
 ]

@@ -36,9 +36,11 @@ def analogy_tables(result: ExamResult) -> Group:
 def protocol_lines(protocol: Protocol) -> Text:
     """What the figures depend on."""
     workers = f", {protocol.workers} processes" if protocol.device == "cpu" else ""
+    half = f" of the half “{protocol.half}”" if protocol.half else ""
     return Text(
-        f"{protocol.questions:,} questions, {protocol.dropped:.1f} % dropped as unknown; "
-        f"{protocol.vocabulary:,} words to choose from; direction {protocol.direction}.\n"
+        f"{protocol.questions:,} questions{half}, {protocol.dropped:.1f} % dropped as unknown; "
+        f"{protocol.vocabulary:,} words to choose from; direction {protocol.direction}, "
+        f"whitening {protocol.whitening:g}.\n"
         f"Model {protocol.model}, 3CosAdd on {protocol.vectors}; "
         f"{protocol.seconds:,.1f} s on {protocol.device}{workers}."
     )

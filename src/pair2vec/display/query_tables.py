@@ -18,6 +18,13 @@ _BAR_WIDTH = 20
 _FIRST_NUMBERS = 5
 
 
+def fit_caption(prior: float) -> str:
+    """What the score of words for a slot means, with their frequency or without."""
+    if not prior:
+        return FIT
+    return f"score: fit + {prior:g} · log of the word's share of the corpus"
+
+
 class Ranking:
     """Words, pairs or patterns, the best first."""
 

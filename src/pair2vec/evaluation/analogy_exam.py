@@ -13,12 +13,14 @@ from pair2vec.errors import InputError, Pair2vecError, UsageError
 from pair2vec.evaluation.accuracy import DRAWS, SEED, Accuracies, Outcome, accuracies
 from pair2vec.evaluation.analogies import Relation
 from pair2vec.evaluation.analogy_answers import Report, right_answers
+from pair2vec.evaluation.analogy_sets import Half
 from pair2vec.evaluation.candidates import Candidates
 from pair2vec.evaluation.contest import ALPHAS, Contest
 from pair2vec.evaluation.known_questions import KnownRelation, known_relations
 from pair2vec.evaluation.numpy_contest import storing_contest
 from pair2vec.model.folder import SavedModel
 from pair2vec.query.analogies import Direction, roles
+from pair2vec.query.comparison import check_whitening
 from pair2vec.text.engine import local_engine
 from pair2vec.text.sources import OrderedMap
 
@@ -32,6 +34,8 @@ class Exam:
     """The words to choose from."""
     data: str
     """Where the questions are from."""
+    half: Half | None = None
+    """Which half of the relations there they are of; None where they are not halved."""
     vectors: str
     """Where the vectors of single words are from."""
 
@@ -42,6 +46,8 @@ class ExamConfig:
 
     direction: Direction = "both"
     """Of the pair vectors."""
+    whitening: float | None = None
+    """Of the pair vectors, before they are compared (`query.comparison`)."""
     device: str = "cpu"
     """"cpu", which is numpy; or torch's name of another, as `find_exam_device` gives it."""
     workers: int = 1
@@ -49,6 +55,7 @@ class ExamConfig:
 
     def __post_init__(self) -> None:
         roles(self.direction)
+        check_whitening(self.whitening)
         if self.workers < 1:
             raise UsageError(f"workers is {self.workers}; it must be 1 or more")
 
@@ -60,7 +67,9 @@ class Protocol:
     model: str
     vectors: str
     data: str
+    half: Half | None = None
     direction: Direction
+    whitening: float
     vocabulary: int
     """Words to choose from."""
     relations: int
@@ -121,7 +130,9 @@ def sit_exam(
         model=str(saved.folder),
         vectors=exam.vectors,
         data=exam.data,
+        half=exam.half,
         direction=config.direction,
+        whitening=check_whitening(config.whitening),
         vocabulary=len(exam.candidates),
         relations=len(known),
         questions=asked,
@@ -154,9 +165,10 @@ def _contest(
     saved: SavedModel, candidates: Candidates, config: ExamConfig
 ) -> Iterator[tuple[Contest, OrderedMap]]:
     """A contest, and how to spread its batches."""
+    whitening = check_whitening(config.whitening)
     if config.device == "cpu":
         with (
-            storing_contest(saved, candidates, config.direction) as stored,
+            storing_contest(saved, candidates, config.direction, whitening) as stored,
             local_engine(config.workers) as ordered_map,
         ):
             yield stored, ordered_map
@@ -166,7 +178,8 @@ def _contest(
 
     from pair2vec.evaluation.torch_contest import TorchContest
 
-    yield TorchContest(saved, candidates, config.direction, torch.device(config.device)), map
+    device = torch.device(config.device)
+    yield TorchContest(saved, candidates, config.direction, whitening, device), map
 
 
 def _outcomes(known: Sequence[KnownRelation], right: NDArray[np.bool_]) -> list[Outcome]:

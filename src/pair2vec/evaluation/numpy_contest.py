@@ -22,6 +22,7 @@ from pair2vec.evaluation.candidates import Candidates
 from pair2vec.evaluation.contest import Batch, Contenders, able_to_win, rule_out, winners
 from pair2vec.model.folder import SavedModel, load_model
 from pair2vec.query.analogies import Direction, directed, roles
+from pair2vec.query.comparison import comparable
 from pair2vec.query.half_pair import Vectors, normalise
 from pair2vec.query.pair_vectors import Numbers, PairVectors, make_pair_vectors
 
@@ -87,6 +88,7 @@ class StoredContest:
     model: Path
     candidates: Path
     direction: Direction
+    whitening: float
 
     def __call__(self, batch: Batch) -> Numbers:
         """The place of the best word for each question and α: (K, A)."""
@@ -98,19 +100,20 @@ def _open(stored: StoredContest) -> NumpyContest:
     ids = np.load(stored.candidates / _IDS)
     # Mapped, so that the processes share them.
     vectors = np.asarray(np.load(stored.candidates / _VECTORS, mmap_mode="r"))
-    return NumpyContest(make_pair_vectors(load_model(stored.model)), ids, vectors, stored.direction)
+    pairs = comparable(make_pair_vectors(load_model(stored.model)), stored.whitening)
+    return NumpyContest(pairs, ids, vectors, stored.direction)
 
 
 @contextmanager
 def storing_contest(
-    saved: SavedModel, candidates: Candidates, direction: Direction
+    saved: SavedModel, candidates: Candidates, direction: Direction, whitening: float
 ) -> Iterator[StoredContest]:
     """A contest that other processes can open, and one thread in each that starts meanwhile."""
     with TemporaryDirectory(prefix="pair2vec-") as name, _one_thread_each():
         folder = Path(name)
         np.save(folder / _IDS, candidates.ids)
         np.save(folder / _VECTORS, candidates.vectors)
-        yield StoredContest(saved.folder.resolve(), folder, direction)
+        yield StoredContest(saved.folder.resolve(), folder, direction, whitening)
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """The paper's slot-filling table (`tab:kbc_word_prediction`), filled by any model.
 
 Its rows are in ``data/slot_table.tsv``, the paper's answers in the order it gives them, and between
-asterisks those that it takes for right.
+asterisks those that it takes for right. What else is right, `slot_judgements` says.
 """
 
 import csv
@@ -9,7 +9,9 @@ from collections.abc import Iterable
 from importlib.resources import files
 from typing import NamedTuple
 
+from pair2vec.evaluation.slot_judgements import Judgement, judgements
 from pair2vec.query import Match, Pair2vec
+from pair2vec.query.frequency import check_prior
 
 ANSWERS = 3
 """How many words the paper shows for each x."""
@@ -27,6 +29,8 @@ class SlotRow(NamedTuple):
     """Its best words for Y."""
     right: frozenset[str]
     """Those of them that it takes for right."""
+    judgement: Judgement
+    """Which words are right, whoever says them."""
 
 
 class FilledRow(NamedTuple):
@@ -43,6 +47,12 @@ class FilledRow(NamedTuple):
         """The model's words that are the paper's too."""
         return tuple(match.word for match in self.answers if match.word in self.row.paper)
 
+    @property
+    def right(self) -> tuple[str, ...]:
+        """The model's words that are right."""
+        accepted = self.row.judgement.accepted
+        return tuple(match.word for match in self.answers if match.word in accepted)
+
     def to_json(self) -> dict[str, object]:
         """As ``--json`` prints it."""
         return {
@@ -51,6 +61,8 @@ class FilledRow(NamedTuple):
             "x": self.row.x,
             "paper": [{"word": w, "right": w in self.row.right} for w in self.row.paper],
             "matches": [match._asdict() for match in self.answers],
+            "criterion": self.row.judgement.criterion,
+            "right": list(self.right),
             "unknown": list(self.unknown),
         }
 
@@ -59,23 +71,30 @@ def paper_rows() -> list[SlotRow]:
     """The table as the paper has it."""
     stored = files("pair2vec.evaluation") / "data" / "slot_table.tsv"
     rows = csv.DictReader(stored.read_text(encoding="utf-8").splitlines(), delimiter="\t")
-    return [_row(**row) for row in rows]
+    known = judgements()
+    return [_row(**row, judgement=known[row["pattern"], row["x"]]) for row in rows]
 
 
-def _row(relation: str, pattern: str, x: str, paper: str) -> SlotRow:
+def _row(relation: str, pattern: str, x: str, paper: str, judgement: Judgement) -> SlotRow:
     marked = paper.split()
     words = tuple(word.strip(_MARK) for word in marked)
     right = frozenset(word.strip(_MARK) for word in marked if word.startswith(_MARK))
-    return SlotRow(relation, pattern, x, words, right)
+    return SlotRow(relation, pattern, x, words, right, judgement)
 
 
-def fill_rows(model: Pair2vec, rows: Iterable[SlotRow]) -> list[FilledRow]:
-    """Each row with the model's best words, of the whole vocabulary."""
-    return [_filled(model, row) for row in rows]
+def fill_rows(model: Pair2vec, rows: Iterable[SlotRow], prior: float = 0.0) -> list[FilledRow]:
+    """Each row with the model's best words, of the whole vocabulary.
+
+    Args:
+        model: The model to ask.
+        rows: Of the table.
+        prior: Of frequent words, as in `Pair2vec.fill`; the paper has none.
+    """
+    return [_filled(model, row, check_prior(prior)) for row in rows]
 
 
-def _filled(model: Pair2vec, row: SlotRow) -> FilledRow:
+def _filled(model: Pair2vec, row: SlotRow, prior: float) -> FilledRow:
     given = (row.x, *(word for word in row.pattern.split() if word not in {"X", "Y"}))
     unknown = tuple(word for word in given if word not in model.vocabulary)
-    answers = () if unknown else model.fill(row.pattern, x=row.x, top=ANSWERS)
+    answers = () if unknown else model.fill(row.pattern, x=row.x, top=ANSWERS, prior=prior)
     return FilledRow(row, tuple(answers), unknown)

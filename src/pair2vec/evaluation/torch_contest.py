@@ -10,7 +10,8 @@ from pair2vec.evaluation.candidates import Candidates
 from pair2vec.evaluation.contest import Batch, Contenders, able_to_win, rule_out, winners
 from pair2vec.model.folder import SavedModel
 from pair2vec.query.analogies import Direction, roles
-from pair2vec.query.pair_vectors import Numbers, Role
+from pair2vec.query.comparison import comparison_layer
+from pair2vec.query.pair_vectors import Numbers, Role, make_pair_vectors
 from pair2vec.training.publishing import network_of
 
 
@@ -18,12 +19,19 @@ class TorchContest:
     """All words against each other by the network itself."""
 
     def __init__(
-        self, saved: SavedModel, candidates: Candidates, direction: Direction, device: torch.device
+        self,
+        saved: SavedModel,
+        candidates: Candidates,
+        direction: Direction,
+        whitening: float,
+        device: torch.device,
     ) -> None:
         self._roles = roles(direction)
         network = network_of(saved)
         self._encoder = network.pair.to(device)
         self._vectors = torch.from_numpy(candidates.vectors).to(device)
+        layer = comparison_layer(make_pair_vectors(saved), whitening)
+        self._change = None if layer is None else [torch.from_numpy(p).to(device) for p in layer]
         with torch.no_grad():
             words = network.pair_words[torch.from_numpy(candidates.ids)]
             self._parts = self._encoder.word_parts(words.to(device))
@@ -51,11 +59,17 @@ class TorchContest:
         return _normalise(targets) @ words.T
 
     def _pairs(self, first: int | Numbers, second: Numbers | slice, role: Role) -> Tensor:
-        """R of pairs of places, of length one; `role` is that of the first: (…, D)."""
+        """R of pairs of places as it is compared, of length one: (…, D).
+
+        `role` is that of the first.
+        """
         x, y = (first, second) if role == "x" else (second, first)
         as_x, as_y = self._parts
         # A word as one row and the others as many: the row goes with each of them.
         pairs = self._encoder(tuple(p[x] for p in as_x), tuple(p[y] for p in as_y))
+        if self._change is not None:
+            weight, bias = self._change
+            pairs = pairs @ weight + bias
         return _normalise(pairs)
 
 

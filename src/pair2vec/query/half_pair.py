@@ -51,6 +51,10 @@ class Layer(NamedTuple):
         outputs += self.bias
         return outputs
 
+    def then(self, next_layer: "Layer") -> "Layer":
+        """Both, one after the other, as one."""
+        return Layer(self.weight @ next_layer.weight, next_layer(self.bias))
+
 
 class Tangents(NamedTuple):
     """A number at N places, and how it changes around each."""

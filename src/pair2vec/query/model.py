@@ -16,11 +16,13 @@ from pair2vec.model.facts import model_facts
 from pair2vec.model.folder import SavedModel, load_model
 from pair2vec.model.shelf import find_model
 from pair2vec.query.analogies import Analogy, Direction, directed, roles
+from pair2vec.query.comparison import check_whitening, comparable
 from pair2vec.query.contexts import PatternVectors
+from pair2vec.query.frequency import check_prior, log_shares
 from pair2vec.query.half_pair import Vectors, dot_with, normalise
 from pair2vec.query.matches import Match, PairBatch, PairMatch, PatternMatch, best
 from pair2vec.query.neighbours import all_pairs, likely_pairs, repeated_words, similarities
-from pair2vec.query.pair_vectors import Numbers, make_pair_vectors
+from pair2vec.query.pair_vectors import Numbers, PairVectors, make_pair_vectors
 from pair2vec.query.shortlist import SHORTLIST, Regions, shortlist
 from pair2vec.text.spelling import find_typed, is_word
 from pair2vec.text.vocabulary import PADDING, SPECIAL_TOKENS, Vocabulary
@@ -48,9 +50,17 @@ class _PairIds(NamedTuple):
 class Pair2vec:
     """A trained model, open for questions."""
 
-    def __init__(self, saved: SavedModel) -> None:
+    def __init__(self, saved: SavedModel, *, whitening: float | None = None) -> None:
+        """Open a model.
+
+        Args:
+            saved: The model folder.
+            whitening: How much pair vectors are evened out before they are compared, from 0 (the
+                paper's plain cosine) to 1; see `pair2vec.query.comparison`, which has the default.
+        """
         self.saved = saved
         self._pairs = make_pair_vectors(saved)
+        self._whitening = check_whitening(whitening)
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -136,6 +146,7 @@ class Pair2vec:
         top: int = 10,
         among: Iterable[str] | None = None,
         search: Search = "exact",
+        prior: float = 0.0,
     ) -> list[Match]: ...
 
     @overload
@@ -150,6 +161,7 @@ class Pair2vec:
         top: int = 10,
         among: Iterable[str] | None = None,
         search: Search = "exact",
+        prior: float = 0.0,
     ) -> list[Match] | list[PatternMatch]:
         """The words that fit the free slot of a pattern best; or, of several patterns, the best.
 
@@ -160,10 +172,15 @@ class Pair2vec:
             top: How many to return.
             among: Words to choose from; all of the vocabulary otherwise.
             search: "shortlist" is many times as fast on a large vocabulary, and may miss a word.
+            prior: The weight of log p(word), its share of the corpus, beside R·C, which favours
+                the rare; 0 is the paper's plain R·C (`query.frequency` says what others mean).
         """
+        check_prior(prior)
         if not isinstance(pattern, str):
             if x is None or y is None:
                 raise UsageError("several patterns are ranked for a pair: give both x and y")
+            if prior:
+                raise UsageError(f"prior is {prior:g}, but both words are given: none to weigh")
             return self._rank_patterns(pattern, self.scores([(x, y)], pattern)[0], top)
         if (x is None) == (y is None):
             raise UsageError(
@@ -173,10 +190,19 @@ class Pair2vec:
         given = find_typed(x if x is not None else str(y), self.vocabulary)
         half = self._pairs.given(given, "x" if x is not None else "y")
         context = self.context(pattern)
+        favour = np.float32(prior) * self._log_shares
         ids = self._candidates(
-            among, search, [given], lambda: self._regions.rough_scores(half, dot_with(context))
+            among,
+            search,
+            [given],
+            lambda: self._regions.rough_scores(half, dot_with(context)) + favour,
         )
-        return self._matches(half.scores(self._inputs(ids), context), ids, top, [given])
+        scores = half.scores(self._inputs(ids), context) + favour[ids]
+        return self._matches(scores, ids, top, [given])
+
+    @cached_property
+    def _log_shares(self) -> Vectors:
+        return log_shares(self.vocabulary)
 
     def explain(self, x: str, y: str, *, top: int = 10) -> list[PatternMatch]:
         """The patterns, of those frequent in the corpus, that fit a pair best."""
@@ -199,7 +225,7 @@ class Pair2vec:
         b: str,
         x: str,
         *,
-        alpha: float = 0.6,
+        alpha: float = 0.5,
         direction: Direction = "both",
         top: int = 10,
         among: Iterable[str] | None = None,
@@ -223,8 +249,8 @@ class Pair2vec:
         given = [find_typed(word, self.vocabulary) for word in (a, b, x)]
         first, second, asked = self._unit_words[given]
         question = Analogy(
-            [self._pairs.given(given[2], role) for role in roles(direction)],
-            self.pair(a, b, direction=direction).reshape(-1, self._pairs.dimension),
+            [self._comparable.given(given[2], role) for role in roles(direction)],
+            self._compared(given[0], given[1], direction).reshape(-1, self._pairs.dimension),
             normalise(second - first + asked),
             alpha,
         )
@@ -264,8 +290,8 @@ class Pair2vec:
             raise UsageError("give pairs to choose among, or words, not both")
         if unknown == "zero":
             raise UsageError('unknown is "zero", which no pair can be ranked by; "error" or "skip"')
-        example = self.pair(x, y, direction=direction)
         given = [find_typed(word, self.vocabulary) for word in (x, y)]
+        example = self._compared(given[0], given[1], direction)
         if among is not None:
             first, second, known = self._ids_of_pairs(among, unknown)
             first, second = first[known], second[known]
@@ -274,7 +300,7 @@ class Pair2vec:
             first, second = all_pairs(np.unique(chosen[known]))
         else:
             first, second = likely_pairs(self._unit_words, *given)
-        scores = similarities(self._pairs, example, first, second, direction)
+        scores = similarities(self._comparable, example, first, second, direction)
         if among is None and words is None:
             left_out = repeated_words(scores, first, second)
         else:
@@ -284,6 +310,16 @@ class Pair2vec:
             PairMatch(spelled[first[place]], spelled[second[place]], float(scores[place]))
             for place in best(scores, top, without=left_out.tolist())
         ]
+
+    @cached_property
+    def _comparable(self) -> PairVectors:
+        """R as it is compared."""
+        return comparable(self._pairs, self._whitening)
+
+    def _compared(self, x: int, y: int, direction: Direction) -> Vectors:
+        """The vector of a pair as it is compared."""
+        vector: Vectors = directed(self._comparable, np.array([x]), np.array([y]), direction)[0]
+        return vector
 
     @cached_property
     def _contexts(self) -> PatternVectors:
@@ -351,6 +387,12 @@ class Pair2vec:
         return [PatternMatch(patterns[n], float(scores[n])) for n in best(scores, top)]
 
 
-def load(path_or_name: str | os.PathLike[str] | None = None) -> Pair2vec:
-    """Open a model: a folder, a bundled model's name, or ``owner/name`` on the hub."""
-    return Pair2vec(load_model(find_model(path_or_name)))
+def load(
+    path_or_name: str | os.PathLike[str] | None = None, *, whitening: float | None = None
+) -> Pair2vec:
+    """Open a model: a folder, a bundled model's name, or ``owner/name`` on the hub.
+
+    `whitening` is how much pair vectors are evened out before they are compared, from 0 (the
+    paper's plain cosine) to 1.
+    """
+    return Pair2vec(load_model(find_model(path_or_name)), whitening=whitening)

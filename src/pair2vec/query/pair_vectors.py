@@ -5,6 +5,7 @@ Shapes: V vocabulary, N pairs, D dimension.
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
 from typing import Literal
 
@@ -27,10 +28,12 @@ class PairVectors(ABC):
 
     takes_unit_words = True
     """Whether its inputs have length one."""
+    is_learnt = True
+    """Whether training made it; else its directions are those of the words, and all are alike."""
 
     def __init__(self, words: Rows) -> None:
         self._rows = words
-        self.dimension = words.shape[1]
+        self.words, self.dimension = words.shape
 
     @abstractmethod
     def inputs(self, ids: Numbers | slice) -> Vectors:
@@ -47,6 +50,10 @@ class PairVectors(ABC):
     @abstractmethod
     def given(self, word: int, role: Role) -> HalfPair:
         """R with `word` as x or as y."""
+
+    def changed(self, change: Layer) -> "PairVectors":
+        """R with another layer behind it, where it is learnt."""
+        raise NotImplementedError
 
     @abstractmethod
     def _compose(self, x: Vectors, y: Vectors) -> Vectors:
@@ -93,6 +100,19 @@ class MlpPairs(PairVectors):
         first = Layer(weight, self._bias + vector @ own)
         return HalfPair((first, *self._others))
 
+    def changed(self, change: Layer) -> "MlpPairs":
+        """The last layer and the change are one."""
+        made = copy(self)
+        if self._others:
+            made._others = (*self._others[:-1], self._others[-1].then(change))
+            return made
+        made._weight_x, made._weight_y, made._weight_product = (
+            weight @ change.weight
+            for weight in (self._weight_x, self._weight_y, self._weight_product)
+        )
+        made._bias = change(self._bias)
+        return made
+
     def _compose(self, x: Vectors, y: Vectors) -> Vectors:
         hidden = x @ self._weight_x + y @ self._weight_y
         hidden += (x * y) @ self._weight_product
@@ -105,24 +125,36 @@ class MlpPairs(PairVectors):
 class MultiplyPairs(PairVectors):
     """R(x, y) = x∘y on normalised words."""
 
+    def __init__(self, words: Rows) -> None:
+        super().__init__(words)
+        size = self.dimension
+        self._change = Layer(np.eye(size, dtype=np.float32), np.zeros(size, np.float32))
+
     def inputs(self, ids: Numbers | slice) -> Vectors:
         """Of length one."""
         return normalise(self._rows[ids])
 
     def given(self, word: int, role: Role) -> HalfPair:
-        """A diagonal layer; both roles are one."""
+        """A diagonal layer before the change; both roles are one."""
         del role
         vector = self.inputs(np.array([word]))[0]
-        return HalfPair((Layer(np.diag(vector), np.zeros_like(vector)),))
+        return HalfPair((Layer(np.diag(vector), np.zeros_like(vector)).then(self._change),))
+
+    def changed(self, change: Layer) -> "MultiplyPairs":
+        """Behind the change so far."""
+        made = copy(self)
+        made._change = self._change.then(change)
+        return made
 
     def _compose(self, x: Vectors, y: Vectors) -> Vectors:
-        return x * y
+        return self._change(x * y)
 
 
 class DifferencePairs(PairVectors):
     """R(x, y) = (x − y) / ‖x − y‖."""
 
     takes_unit_words = False
+    is_learnt = False
 
     def inputs(self, ids: Numbers | slice) -> Vectors:
         """As they are."""

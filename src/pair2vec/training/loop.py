@@ -2,6 +2,7 @@
 
 import logging
 import math
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import takewhile
@@ -104,6 +105,7 @@ class Trainer:
         self._best_validation = math.inf
         self._validations_since_best = 0
         self.last_metrics: dict[str, float] = {}
+        self._last_checkpoint = time.monotonic()
 
     def _count_steps(self) -> int:
         if not self._config.epochs:
@@ -137,13 +139,20 @@ class Trainer:
                     self._report(metrics)
                 if self.step % self._config.validation_steps == 0 and self._has_settled(metrics):
                     break
-                if self.step % self._config.checkpoint_steps == 0:
+                if self._checkpoint_is_due():
                     self.write_checkpoint()
                 if self._surroundings.should_stop():
                     self.write_checkpoint()
                     return False
             self.write_checkpoint()
         return True
+
+    def _checkpoint_is_due(self) -> bool:
+        waited = time.monotonic() - self._last_checkpoint
+        return (
+            self.step % self._config.checkpoint_steps == 0
+            or waited > 60 * self._config.checkpoint_minutes
+        )
 
     def _batches(self) -> Iterator[tuple[Batch, Place]]:
         """Batches from the present place to the last step or epoch."""
@@ -253,6 +262,7 @@ class Trainer:
     def write_checkpoint(self) -> Path:
         """Everything that changes, to go on from."""
         self._read_all()
+        self._last_checkpoint = time.monotonic()
         tensors = {f"network.{name}": value for name, value in self.network.state_dict().items()}
         tensors |= {f"optimiser.{name}": value for name, value in self._optimiser.state.items()}
         tensors["generator"] = self._generator.get_state()

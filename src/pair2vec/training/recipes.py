@@ -9,6 +9,7 @@ Where the released code of the paper differs from its text, `paper` follows
 - neither on padding (the code runs its LSTM over it; ours has none).
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
@@ -50,6 +51,8 @@ class TrainingConfig:
     patience: int = 0
     """Stop after so many validations without a lower loss; 0 never does."""
     checkpoint_steps: int = 5_000
+    checkpoint_minutes: float = 10.0
+    """A checkpoint is written after so many steps, or so long after the last one."""
 
     def __post_init__(self) -> None:
         choices = {
@@ -66,6 +69,10 @@ class TrainingConfig:
         for name in ("batch", "report_steps", "validation_steps", "checkpoint_steps"):
             if getattr(self, name) < 1:
                 raise UsageError(f"training.{name} is {getattr(self, name)}; it must be 1 or more")
+        if self.checkpoint_minutes <= 0:
+            raise UsageError(
+                f"training.checkpoint_minutes is {self.checkpoint_minutes}; it must be above 0"
+            )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -119,20 +126,23 @@ def pair_distance() -> Recipe:
 
 def fast() -> Recipe:
     """As we would do it today: large batches, Adam, warm-up and decay."""
+    size = 300
     return replace(
         paper(),
         name="fast",
+        pair=PairConfig(dimension=size, length=math.sqrt(size)),
         training=TrainingConfig(
-            batch=4096,
+            batch=8192,
             epochs=3,
             optimiser="adam",
-            rate=1e-3,
+            rate=2e-3,
             schedule="linear",
-            warmup_steps=500,
+            warmup_steps=300,
             loss="mean",
             clip=1.0,
+            report_steps=50,
             validation_steps=2_000,
-            checkpoint_steps=2_000,
+            checkpoint_steps=20_000,
         ),
     )
 

@@ -1,0 +1,152 @@
+"""What each part of a recipe is worth: models that lack one, on the same corpus.
+
+    PYTHONPATH=src python3 benchmarks/ablations.py CORPUS --vectors FILE --bats FOLDER
+        [--triples 300M] [--rows NAME...] [--counts 100M 300M 1B 3B] [--half choose|report|all]
+        [--keep FOLDER] [--set KEY=VALUE]... [--device cuda]
+
+The rows are recipe `fast`; `fast` with one thing changed, over as many triples; and `fast` over
+other numbers of triples. Under each is the command that makes the same model. `--rows` or
+`--counts` without a name leaves these rows out; a row that would be the same as an earlier one is
+not trained again. `--keep` publishes each model in a folder of its name.
+
+A loss is that of the row's own objective: with other negatives it is of another quantity, and with
+another subsampling of other triples. Compare it only between rows that share both.
+"""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from pair2vec.encoders.word_vectors import random_vectors
+from pair2vec.evaluation.analogy_exam import Protocol
+from pair2vec.training.loop import DivergedError
+from pair2vec.training.recipes import Recipe
+from pair2vec.training.settings import resolve
+from quality import (
+    Ground,
+    add_options,
+    count,
+    measure,
+    open_ground,
+    print_head,
+    print_protocol,
+    scores,
+    spelled,
+    with_triples,
+)
+
+RANDOM = "random_start"
+ROWS: dict[str, list[str]] = {
+    "fast": [],
+    "bivariate": ["negatives.words=0", "negatives.typed=0"],
+    "untyped": ["negatives.typed=0"],
+    "2_layers": ["pair.layers=2"],
+    "multiply": ["pair.composition=multiply"],
+    # The rule of the released code.
+    "word_subsampling": ["triples.subsampling=word", "triples.threshold=5e-5"],
+    # Tables of random vectors; the neighbours are still those of the word vectors.
+    RANDOM: [],
+    # The paper's.
+    "unit_length": ["pair.length=1"],
+}
+COUNTS = [10**8, 3 * 10**8, 10**9, 3 * 10**9]
+
+
+class Row(NamedTuple):
+    """A model to train."""
+
+    name: str
+    settings: list[str]
+    """Of recipe `fast`."""
+    has_random_start: bool = False
+
+    @property
+    def recipe(self) -> Recipe:
+        """With all settings."""
+        return resolve("fast", None, self.settings)
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    add_options(parser)
+    parser.add_argument("--triples", type=count, default="300M", help="of each of the rows")
+    parser.add_argument("--rows", nargs="*", choices=ROWS, default=list(ROWS))
+    parser.add_argument("--counts", type=count, nargs="*", default=COUNTS, help="of triples")
+    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="publish the models here")
+    arguments = parser.parse_args()
+    rows = list(rows_of(arguments))
+    for row in rows:
+        if arguments.keep and (arguments.keep / row.name).exists():
+            parser.error(f"--keep: {arguments.keep / row.name} is there already")
+    ground = open_ground(arguments)
+    print_head(f"{'':16}M triples     loss  seconds")
+    twins: dict[tuple[Recipe, bool], str] = {}
+    protocol = None
+    for row in rows:
+        twin = twins.setdefault((row.recipe, row.has_random_start), row.name)
+        if twin != row.name:
+            print(f"{row.name:18}the same as {twin}", flush=True)
+        else:
+            protocol = print_row(row, ground, arguments) or protocol
+    if protocol:
+        print_protocol(protocol)
+
+
+def rows_of(arguments: argparse.Namespace) -> Iterator[Row]:
+    """What to train, in this order."""
+    base: list[str] = arguments.settings
+    for name in arguments.rows:
+        settings = with_triples([*base, *ROWS[name]], arguments.triples)
+        yield Row(name, settings, name == RANDOM)
+    for triples in arguments.counts:
+        yield Row(f"fast-{spelled(triples)}", with_triples(base, triples))
+
+
+def print_row(row: Row, ground: Ground, arguments: argparse.Namespace) -> Protocol | None:
+    """Train a model, and print its figures and its command."""
+    print(f"{row.name:18}", end="", flush=True)
+    start = random_start(ground, row.recipe) if row.has_random_start else None
+    keep = arguments.keep / row.name if arguments.keep else None
+    try:
+        found = measure(ground, row.recipe, start=start, keep=keep)
+    except DivergedError as error:
+        print(error)
+        return None
+    print(
+        f"{found.triples / 1e6:7,.1f}{found.loss:9.4f}{found.seconds:9.0f}{scores(found.groups)}\n"
+        f"    {command(row, arguments)}",
+        flush=True,
+    )
+    return found.protocol
+
+
+def random_start(ground: Ground, recipe: Recipe) -> Tensor:
+    """As `pair2vec train` draws them where it has no word vectors."""
+    generator = np.random.default_rng([recipe.training.seed, 0])
+    return torch.from_numpy(
+        random_vectors(ground.corpus.vocabulary, recipe.pair.dimension, generator)
+    )
+
+
+def command(row: Row, arguments: argparse.Namespace) -> str:
+    """What makes the same model."""
+    given = f"{arguments.corpus} --vectors {arguments.vectors}"
+    if not row.has_random_start:
+        settings = "".join(f" --set {setting}" for setting in row.settings)
+        return f"pair2vec train {given} --out {row.name} --recipe fast{settings}"
+    # `pair2vec train` has no typed negatives without vectors, and starts from those it has.
+    settings = "".join(f" --set {setting}" for setting in arguments.settings)
+    return (
+        f"python benchmarks/ablations.py {given} --bats {arguments.bats} --rows {row.name} "
+        f"--counts --triples {arguments.triples} --keep .{settings}"
+    )
+
+
+if __name__ == "__main__":
+    main()

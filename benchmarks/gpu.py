@@ -1,0 +1,52 @@
+"""The GPU that a benchmark runs on, where there is one."""
+
+import gc
+import time
+from collections.abc import Callable
+
+import torch
+from torch._dynamo import config as compiler
+
+import machine
+
+
+def describe(device: torch.device) -> str:
+    """Its name, versions, and the rest of the machine, in a line."""
+    name = torch.cuda.get_device_name(device) if device.type == "cuda" else "no GPU"
+    return f"{name}, torch {torch.__version__}, {machine.describe()}"
+
+
+def wait(device: torch.device) -> None:
+    """Until all that it was told to do is done."""
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+
+
+def seconds(work: Callable[[], object], device: torch.device) -> float:
+    """What some work takes, from an idle device to an idle device."""
+    wait(device)
+    start = time.perf_counter()
+    work()
+    wait(device)
+    return time.perf_counter() - start
+
+
+def clear(device: torch.device) -> None:
+    """Let go of what an earlier run left, and measure the peak of memory anew."""
+    gc.collect()
+    if device.type == "cuda":
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats(device)
+
+
+def peak_gb(device: torch.device) -> float | None:
+    """The most memory that tensors took at a time since `clear`; None without a GPU."""
+    return torch.cuda.max_memory_allocated(device) / 1e9 if device.type == "cuda" else None
+
+
+def compile_all_sizes() -> None:
+    """Let a function be compiled for more sizes than eight, from where on torch runs it as it is.
+
+    What was compiled for a size serves all later runs of that size in the process.
+    """
+    compiler.recompile_limit = compiler.accumulated_recompile_limit

@@ -1,0 +1,187 @@
+"""Where the time of a fused step goes, by the GPU's own clock.
+
+The step is compiled as ever but not recorded, so that marks can stand between its parts: around
+each in the forward pass, and where the gradient of its result is complete, which is where its
+backward pass begins. (Autograd works through the parts one after the other, the last first.) All
+time between a step's first mark and its last belongs to one of the parts.
+
+Of rows gathered, the backward pass is to add up their gradients; the LSTM's has an adding up of its
+own in it. "update" is clipping and Adam on all weights; "rest" is to copy the batch to its place
+and to sum the losses.
+"""
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from itertools import pairwise
+from typing import Any, NamedTuple
+from unittest.mock import patch
+
+import torch
+from torch import Tensor
+
+import gpu
+from pair2vec.training import fused_step
+from pair2vec.training.fused_step import FusedStep
+from pair2vec.training.network import Batch, Network
+from pair2vec.training.optimisers import Optimiser
+from pair2vec.training.recipes import TrainingConfig
+
+METHODS = {
+    "_pair_words": "words for R",
+    "_pairs": "R of the pairs",
+    "_context_part": "words for C",
+    "_pool": "pooling",
+    "_objective": "objective",
+    "_touched": "rows touched",
+    "_update": "update",
+    "_summary": "summary",
+}
+FUNCTIONS = {"copy_rows": "rows gathered", "bilstm_states": "LSTM"}
+"""In the module of the step."""
+REST = "rest"
+WARM_UP = 5
+HEAD_START = 100_000_000
+"""Cycles that the GPU sleeps before a step, some 50 ms: enough for the host to launch all of it, so
+that no part has to wait for that."""
+
+Moment = float | torch.cuda.Event
+
+
+class Mark(NamedTuple):
+    """From here on, time belongs to this part."""
+
+    part: str
+    is_backward: bool
+    moment: Moment
+
+
+class PartTime(NamedTuple):
+    """Milliseconds a step."""
+
+    part: str
+    forward: float
+    backward: float
+
+    @property
+    def both(self) -> float:
+        """All that the part takes."""
+        return self.forward + self.backward
+
+
+class Clock:
+    """Marks, in the order in which the device comes to them."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self._marks: list[Mark] = []
+
+    def mark(self, part: str, *, is_backward: bool = False) -> None:
+        """Begin a part."""
+        moment: Moment = time.perf_counter()
+        if self._device.type == "cuda":
+            moment = torch.cuda.Event(enable_timing=True)  # type: ignore[no-untyped-call]
+            moment.record()
+        self._marks.append(Mark(part, is_backward, moment))
+
+    def timed(self, part: str, work: Callable[..., Any]) -> Callable[..., Any]:
+        """The same work, with marks."""
+
+        def begin_backward(_: Tensor) -> None:
+            self.mark(part, is_backward=True)
+
+        def call(*arguments: object) -> object:
+            self.mark(part)
+            found = work(*arguments)
+            for tensor in tensors_in(found):
+                if tensor.requires_grad:
+                    tensor.register_hook(begin_backward)  # type: ignore[no-untyped-call]
+            self.mark(REST)
+            return found
+
+        return call
+
+    def read(self) -> dict[tuple[str, bool], float]:
+        """Milliseconds by part and direction, beginning anew."""
+        gpu.wait(self._device)
+        found: dict[tuple[str, bool], float] = defaultdict(float)
+        for mark, after in pairwise(self._marks):
+            found[mark.part, mark.is_backward] += milliseconds(mark.moment, after.moment)
+        self._marks.clear()
+        return found
+
+
+def milliseconds(start: Moment, end: Moment) -> float:
+    """Between two marks."""
+    if isinstance(start, float) and isinstance(end, float):
+        return 1e3 * (end - start)
+    assert isinstance(start, torch.cuda.Event) and isinstance(end, torch.cuda.Event)
+    elapsed: float = start.elapsed_time(end)
+    return elapsed
+
+
+def tensors_in(found: object) -> Iterator[Tensor]:
+    """Those of a result."""
+    if isinstance(found, Tensor):
+        yield found
+    elif isinstance(found, tuple):
+        for part in found:
+            yield from tensors_in(part)
+
+
+class TimedStep(FusedStep):
+    """A step with marks between its parts."""
+
+    def __init__(
+        self, network: Network, optimiser: Optimiser, config: TrainingConfig, typed: int
+    ) -> None:
+        super().__init__(network, optimiser, config, typed)
+        self.clock = Clock(self._device)
+        if self._on_gpu:
+            self._compile()
+        for name, part in METHODS.items():
+            setattr(self, name, self.clock.timed(part, getattr(self, name)))
+
+    def _record(self) -> None:
+        """Not: a recording has no marks."""
+
+    def __call__(self, batch: Batch, rate: float) -> Tensor:
+        """A step, from its first mark to its last."""
+        self.clock.mark(REST)
+        values = super().__call__(batch, rate)
+        self.clock.mark(REST)
+        return values
+
+
+def part_times(step: TimedStep, batches: Sequence[Batch], rate: float) -> list[PartTime]:
+    """The mean of a step on each batch, after warming up."""
+    totals: dict[tuple[str, bool], float] = defaultdict(float)
+    with ExitStack() as marked:
+        for name, part in FUNCTIONS.items():
+            work = step.clock.timed(part, getattr(fused_step, name))
+            marked.enter_context(patch.object(fused_step, name, work))
+        for batch in batches[:WARM_UP]:
+            step(batch, rate)
+        step.clock.read()
+        for batch in batches:
+            if batch.x.is_cuda:
+                torch.cuda._sleep(HEAD_START)  # type: ignore[no-untyped-call]
+            step(batch, rate)
+            for key, taken in step.clock.read().items():
+                totals[key] += taken / len(batches)
+    parts = dict.fromkeys(part for part, _ in totals)
+    return [PartTime(part, totals[part, False], totals[part, True]) for part in parts]
+
+
+def print_parts(times: Iterable[PartTime]) -> None:
+    """A line for each part, and one for all."""
+    times = [*sorted(times, key=lambda each: -each.both)]
+    total = PartTime("all", sum(t.forward for t in times), sum(t.backward for t in times))
+    print("ms a step          forward   backward      both     share")
+    for each in (*times, total):
+        print(
+            f"{each.part:16}{each.forward:10.3f}{each.backward:11.3f}{each.both:10.3f}"
+            f"{each.both / total.both:9.1%}",
+            flush=True,
+        )
