@@ -18,11 +18,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-import torch
-from torch import Tensor
-
-from pair2vec.encoders.word_vectors import random_vectors
 from pair2vec.evaluation.analogy_exam import Protocol
 from pair2vec.training.loop import DivergedError
 from pair2vec.training.recipes import Recipe
@@ -40,7 +35,6 @@ from quality import (
     with_triples,
 )
 
-RANDOM = "random_start"
 ROWS: dict[str, list[str]] = {
     "fast": [],
     "bivariate": ["negatives.words=0", "negatives.typed=0"],
@@ -49,8 +43,8 @@ ROWS: dict[str, list[str]] = {
     "multiply": ["pair.composition=multiply"],
     # The rule of the released code.
     "word_subsampling": ["triples.subsampling=word", "triples.threshold=5e-5"],
-    # Tables of random vectors; the neighbours are still those of the word vectors.
-    RANDOM: [],
+    # The neighbours are still those of the word vectors.
+    "random_start": ["training.start=random"],
     # The paper's.
     "unit_length": ["pair.length=1"],
 }
@@ -63,7 +57,6 @@ class Row(NamedTuple):
     name: str
     settings: list[str]
     """Of recipe `fast`."""
-    has_random_start: bool = False
 
     @property
     def recipe(self) -> Recipe:
@@ -86,10 +79,10 @@ def main() -> None:
             parser.error(f"--keep: {arguments.keep / row.name} is there already")
     ground = open_ground(arguments)
     print_head(f"{'':16}M triples     loss  seconds")
-    twins: dict[tuple[Recipe, bool], str] = {}
+    twins: dict[Recipe, str] = {}
     protocol = None
     for row in rows:
-        twin = twins.setdefault((row.recipe, row.has_random_start), row.name)
+        twin = twins.setdefault(row.recipe, row.name)
         if twin != row.name:
             print(f"{row.name:18}the same as {twin}", flush=True)
         else:
@@ -102,8 +95,7 @@ def rows_of(arguments: argparse.Namespace) -> Iterator[Row]:
     """What to train, in this order."""
     base: list[str] = arguments.settings
     for name in arguments.rows:
-        settings = with_triples([*base, *ROWS[name]], arguments.triples)
-        yield Row(name, settings, name == RANDOM)
+        yield Row(name, with_triples([*base, *ROWS[name]], arguments.triples))
     for triples in arguments.counts:
         yield Row(f"fast-{spelled(triples)}", with_triples(base, triples))
 
@@ -111,10 +103,9 @@ def rows_of(arguments: argparse.Namespace) -> Iterator[Row]:
 def print_row(row: Row, ground: Ground, arguments: argparse.Namespace) -> Protocol | None:
     """Train a model, and print its figures and its command."""
     print(f"{row.name:18}", end="", flush=True)
-    start = random_start(ground, row.recipe) if row.has_random_start else None
     keep = arguments.keep / row.name if arguments.keep else None
     try:
-        found = measure(ground, row.recipe, start=start, keep=keep)
+        found = measure(ground, row.recipe, keep)
     except DivergedError as error:
         print(error)
         return None
@@ -126,26 +117,11 @@ def print_row(row: Row, ground: Ground, arguments: argparse.Namespace) -> Protoc
     return found.protocol
 
 
-def random_start(ground: Ground, recipe: Recipe) -> Tensor:
-    """As `pair2vec train` draws them where it has no word vectors."""
-    generator = np.random.default_rng([recipe.training.seed, 0])
-    return torch.from_numpy(
-        random_vectors(ground.corpus.vocabulary, recipe.pair.dimension, generator)
-    )
-
-
 def command(row: Row, arguments: argparse.Namespace) -> str:
     """What makes the same model."""
     given = f"{arguments.corpus} --vectors {arguments.vectors}"
-    if not row.has_random_start:
-        settings = "".join(f" --set {setting}" for setting in row.settings)
-        return f"pair2vec train {given} --out {row.name} --recipe fast{settings}"
-    # `pair2vec train` has no typed negatives without vectors, and starts from those it has.
-    settings = "".join(f" --set {setting}" for setting in arguments.settings)
-    return (
-        f"python benchmarks/ablations.py {given} --bats {arguments.bats} --rows {row.name} "
-        f"--counts --triples {arguments.triples} --keep .{settings}"
-    )
+    settings = "".join(f" --set {setting}" for setting in row.settings)
+    return f"pair2vec train {given} --out {row.name} --recipe fast{settings}"
 
 
 if __name__ == "__main__":

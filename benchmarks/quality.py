@@ -32,13 +32,13 @@ from pair2vec.training.negatives import nearest_words
 from pair2vec.training.publishing import published_arrays
 from pair2vec.training.recipes import Recipe
 from pair2vec.training.settings import resolve
-from pair2vec.training.train import _publish
+from pair2vec.training.train import publish, start_of
 
 EPOCHS = 1_000
 """Enough that the number of steps decides the end of a run."""
 NEVER = 10**12
 """Steps."""
-VALIDATION_TRIPLES, VALIDATION_BATCH = 200_000, 4_096
+VALIDATION_TRIPLES = 200_000
 SCORES = ("three_cos_add", "pair2vec", "heldout_alpha")
 SCALES = {"K": 10**3, "M": 10**6, "B": 10**9}
 
@@ -53,6 +53,7 @@ class Ground:
     neighbours: Tensor
     """For typed negatives."""
     exam: Exam
+    manner: ExamConfig
     device: torch.device
 
 
@@ -76,6 +77,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--vectors", type=Path, required=True, help="to start from: .vec and alike")
     parser.add_argument("--bats", type=Path, required=True, help="the published folder")
     parser.add_argument("--half", choices=("all", *get_args(Half)), default="all", help="of BATS")
+    parser.add_argument("--whitening", type=float, help="of pair vectors; 0 is the paper's cosine")
     parser.add_argument("--device", default="auto")
     parser.add_argument(
         "--set", dest="settings", action="append", default=[], metavar="KEY=VALUE", help="for all"
@@ -119,7 +121,14 @@ def open_ground(arguments: argparse.Namespace) -> Ground:
         f"{corpus.folder}: {corpus.manifest.tokens:,} tokens, {corpus.manifest.words:,} words",
         flush=True,
     )
-    return Ground(corpus=corpus, vectors=vectors, neighbours=neighbours, exam=exam, device=device)
+    return Ground(
+        corpus=corpus,
+        vectors=vectors,
+        neighbours=neighbours,
+        exam=exam,
+        manner=ExamConfig(device=str(device), whitening=arguments.whitening),
+        device=device,
+    )
 
 
 def with_triples(settings: Sequence[str], triples: int) -> list[str]:
@@ -157,15 +166,12 @@ class UnsavedTrainer(Trainer):
         return self._surroundings.folder
 
 
-def measure(
-    ground: Ground, recipe: Recipe, *, start: Tensor | None = None, keep: Path | None = None
-) -> Quality:
+def measure(ground: Ground, recipe: Recipe, keep: Path | None = None) -> Quality:
     """Train a model, and have it sit the exam.
 
     Args:
         ground: What to train and to examine it on.
         recipe: All settings.
-        start: Other word vectors than those of the ground.
         keep: A folder to publish the model in.
     """
     gpu.clear(ground.device)
@@ -178,17 +184,17 @@ def measure(
         trainer = UnsavedTrainer(
             ground.corpus,
             replace(recipe, training=training),
-            ground.vectors if start is None else start,
+            start_of(ground.corpus, recipe, ground.vectors),
             ground.neighbours,
             surroundings,
         )
         trainer.run()
         seconds = time.perf_counter() - began
-        loss = held_out_loss(trainer)
-        saved = publish(trainer, ground.corpus, keep or Path(scratch) / "model", whole=bool(keep))
-        result = sit_exam(saved, ground.exam, ExamConfig(device=str(ground.device)))
+        loss = trainer.validate()
+        saved = published(trainer, ground.corpus, keep, Path(scratch) / "model")
+        result = sit_exam(saved, ground.exam, ground.manner)
     return Quality(
-        loss,
+        math.nan if loss is None else loss,
         result.accuracies.groups,
         result.protocol,
         trainer.triples,
@@ -197,22 +203,13 @@ def measure(
     )
 
 
-def held_out_loss(trainer: Trainer) -> float:
-    """Of the same triples against the same negatives, whatever the batch of training is."""
-    config = trainer._config
-    trainer._config = replace(config, batch=VALIDATION_BATCH)
-    loss = trainer.validate()
-    trainer._config = config
-    return math.nan if loss is None else loss
-
-
-def publish(trainer: Trainer, corpus: Corpus, folder: Path, *, whole: bool) -> SavedModel:
-    """As `pair2vec train` does; or, if not whole, no more of it than an exam needs."""
-    if whole:
-        return _publish(trainer, corpus, folder, "float32", overwrite=False)
+def published(trainer: Trainer, corpus: Corpus, keep: Path | None, scratch: Path) -> SavedModel:
+    """As `pair2vec train` does; or, if not to be kept, no more of it than an exam needs."""
+    if keep:
+        return publish(trainer, corpus, keep, "float32", overwrite=False)
     config = {"recipe": asdict(trainer.recipe)}
-    save_model(folder, published_arrays(trainer.network), corpus.vocabulary, config)
-    return load_model(folder)
+    save_model(scratch, published_arrays(trainer.network), corpus.vocabulary, config)
+    return load_model(scratch)
 
 
 def print_head(columns: str) -> None:

@@ -364,6 +364,20 @@ def test_vectors_are_where_training_starts(corpus: Corpus, vectors: Path, tmp_pa
         assert np.array_equal(found.array(name)[4:], given_vectors(corpus))
 
 
+def test_from_a_random_start_vectors_still_say_which_words_are_near(
+    corpus: Corpus, vectors: Path, tmp_path: Path
+) -> None:
+    recipe = with_settings(
+        small(steps=1, rate=0.0, start="random", report_steps=1), {"negatives": {"typed": 1}}
+    )
+    own = open_corpus(shutil.copytree(corpus.folder, tmp_path / "corpus"))
+    found = run(own, tmp_path / "model", recipe, vectors=vectors)
+    random = run(corpus, tmp_path / "random", small(steps=1, rate=0.0))
+    assert np.array_equal(found.array("pair.words"), random.array("pair.words"))
+    line = json.loads((tmp_path / "model/training/metrics.jsonl").read_text().splitlines()[0])
+    assert line["typed_x"] > 0
+
+
 def test_neighbours_are_found_once_and_kept_beside_the_corpus(
     corpus: Corpus, vectors: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

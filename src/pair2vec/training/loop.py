@@ -37,6 +37,9 @@ LONG_RUN = 20_000_000
 
 _BATCHES_AHEAD = 8
 
+VALIDATION_BATCH = 4_096
+"""One for all runs: a batch's contexts are each other's negatives, so its size is in the loss."""
+
 
 class TrainingProgress(NamedTuple):
     """What is shown of a run."""
@@ -251,7 +254,7 @@ class Trainer:
         """The mean loss of held-out triples, against the same negatives every time."""
         generator = torch.Generator(self._surroundings.device).manual_seed(self._config.seed + 2)
         total, count = 0.0, 0
-        for triples in self._stream.held_out(self._config.batch):
+        for triples in self._stream.held_out(VALIDATION_BATCH):
             batch = self._negatives.complete(TripleTensors.of(triples), generator)
             total += float(self._outcome(batch).losses.total().double().sum())
             count += len(triples.x)

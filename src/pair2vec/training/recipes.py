@@ -42,6 +42,9 @@ class TrainingConfig:
     """"sum" or "mean" over the batch."""
     clip: float = 10.0
     """The largest norm of the gradient; 0 clips nothing."""
+    start: str = "vectors"
+    """What the word tables start from: "vectors", if there are any, or "random" ones; then those
+    given only say which words are near, for the typed negatives."""
     threads: int = 0
     """Of torch on a CPU; 0 leaves it to torch."""
     seed: int = 0
@@ -59,6 +62,7 @@ class TrainingConfig:
             "optimiser": tuple(OPTIMISERS),
             "schedule": tuple(SCHEDULES),
             "loss": ("sum", "mean"),
+            "start": ("vectors", "random"),
         }
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:

@@ -83,21 +83,21 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
     if vectors is None and not recipe.training.epochs:
         raise UsageError(f"recipe {recipe.name} trains nothing: give the --vectors to publish")
     found_device = find_device(device)
-    start = _start_vectors(corpus, recipe, vectors)
+    given = _given_vectors(corpus, recipe, vectors) if vectors else None
     folder = _claim(out, job, resume=resume, overwrite=overwrite)
     surroundings = Surroundings(folder, found_device, report, should_stop)
-    neighbours = _neighbours(corpus, recipe, start, found_device) if vectors else None
+    neighbours = None if given is None else _neighbours(corpus, recipe, given, found_device)
     if vectors is None and recipe.negatives.typed:
         _log.warning(
             "without --vectors there are no neighbours to draw typed negatives from: "
             "all negative words are drawn by frequency"
         )
-    trainer = Trainer(corpus, recipe, start, neighbours, surroundings)
-    del start  # as large as the tables it was copied into
+    trainer = Trainer(corpus, recipe, start_of(corpus, recipe, given), neighbours, surroundings)
+    del given  # as large as the tables it was copied into
     with threads(recipe.training.threads):
         if not trainer.run():
             raise Interrupted
-    return _publish(trainer, corpus, out, precision, overwrite=overwrite or resume)
+    return publish(trainer, corpus, out, precision, overwrite=overwrite or resume)
 
 
 def recipe_of(out: Path) -> Recipe | None:
@@ -137,11 +137,16 @@ def _checksum(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _start_vectors(corpus: Corpus, recipe: Recipe, vectors: Path | None) -> Tensor:
-    """A vector for every word: those given, and small random ones for the rest."""
+def start_of(corpus: Corpus, recipe: Recipe, given: Tensor | None) -> Tensor:
+    """What the word tables start from."""
+    if given is not None and recipe.training.start == "vectors":
+        return given
     generator = np.random.default_rng([recipe.training.seed, 0])
-    if vectors is None:
-        return torch.from_numpy(random_vectors(corpus.vocabulary, recipe.pair.dimension, generator))
+    return torch.from_numpy(random_vectors(corpus.vocabulary, recipe.pair.dimension, generator))
+
+
+def _given_vectors(corpus: Corpus, recipe: Recipe, vectors: Path) -> Tensor:
+    """A vector for every word: those of the file, and small random ones for the rest."""
     found = read_word_vectors(vectors, corpus.vocabulary)
     if found.vectors.shape[1] != recipe.pair.dimension:
         width = found.vectors.shape[1]
@@ -154,6 +159,7 @@ def _start_vectors(corpus: Corpus, recipe: Recipe, vectors: Path | None) -> Tens
         100 * found.coverage,
         100 * found.token_coverage,
     )
+    generator = np.random.default_rng([recipe.training.seed, 0])
     return torch.from_numpy(fill_missing(found, generator))
 
 
@@ -181,9 +187,10 @@ def mine_patterns(corpus: Corpus, triples: TriplesConfig, most: int = 5_000) -> 
     return [PatternCount(context_text(c, corpus.vocabulary), count) for c, count in found]
 
 
-def _publish(
+def publish(
     trainer: Trainer, corpus: Corpus, out: Path, precision: Precision, *, overwrite: bool
 ) -> SavedModel:
+    """Write what was learnt as a model folder, with all that is known of it."""
     manifest = corpus.manifest
     validation = trainer.validate()
     metrics = {"validation_loss": validation} if validation is not None else {}
