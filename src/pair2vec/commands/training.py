@@ -147,7 +147,7 @@ def demo(
     sentences: Annotated[int, typer.Option(min=1000, help="Of the invented text.")] = 60_000,
     seed: Annotated[int, typer.Option(help="Another seed is another world.")] = 0,
 ) -> None:
-    """Learn an invented world from its text, and print what was learnt beside the truth.
+    """Ask the bundled model, then learn an invented world and print what was learnt.
 
     Takes about two minutes on two cores.
     """
@@ -158,6 +158,8 @@ def demo(
     from pair2vec.query import load
     from pair2vec.text.corpus import open_corpus
 
+    console = Console(highlight=False)
+    _show_bundled_model(console)
     world = MiniWorld.create(seed)
     out.mkdir(parents=True, exist_ok=True)
     (out / "world.txt").write_text(world.text(sentences), encoding="utf-8")
@@ -169,7 +171,7 @@ def demo(
     _run_and_say(
         train, corpus=folder, out=model, recipe="tiny", vectors=start, device="cpu", overwrite=True
     )
-    corpus, learnt, console = open_corpus(folder), load(model), Console(highlight=False)
+    corpus, learnt = open_corpus(folder), load(model)
     answers = answer_slots(slot_questions(world), learnt, corpus)
     console.print(examples_table(answers))
     console.print(marks_table("Slot filling", marks(answers)))
@@ -179,6 +181,18 @@ def demo(
     console.print(
         f"Scores rank 2,000 frequent triples as their exact MVPMI does: Spearman {agreement:.2f}."
     )
+
+
+def _show_bundled_model(console: Console) -> None:
+    """What the model that comes with the package answers, if one does."""
+    from pair2vec.commands.showcase import answered_questions
+    from pair2vec.display.showcase_table import showcase_table
+    from pair2vec.model import bundled_models
+    from pair2vec.query import load
+
+    for name, folder in list(bundled_models().items())[:1]:
+        title = f"The bundled model “{name}”"
+        console.print(showcase_table(title, answered_questions(load(folder))))
 
 
 def _run_and_say(command: Callable[..., None], **arguments: object) -> None:
