@@ -10,7 +10,7 @@ from pair2vec.commands.corpus import contexts, pmi, prepare
 from pair2vec.commands.evaluation import eval_app
 from pair2vec.commands.information import info
 from pair2vec.commands.messages import fail, say_what_is_logged
-from pair2vec.commands.models import models, push, shrink
+from pair2vec.commands.models import describe, models, push, shrink
 from pair2vec.commands.training import demo, train, vectors
 from pair2vec.errors import Pair2vecError
 
@@ -18,7 +18,7 @@ _COMMANDS = (
     *(prepare, vectors, train, demo),
     *(fill, pair, analogy, nearest, score),
     *(pmi, contexts),
-    *(info, models, shrink, push),
+    *(info, models, describe, shrink, push),
 )
 
 app = typer.Typer(

@@ -1,6 +1,7 @@
 """``pair2vec eval`` as a user runs it."""
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -68,6 +69,18 @@ def test_bats_as_json_has_groups_relations_and_the_protocol(folder: Path) -> Non
     assert found["protocol"]["dropped"] == pytest.approx(33.33)
     assert found["protocol"]["vocabulary"] == len(WORDS)
     assert found["protocol"]["half"] is None
+
+
+def test_bats_records_its_figures_in_the_model(folder: Path, tmp_path: Path) -> None:
+    own = shutil.copytree(folder / "model", tmp_path / "model")
+    done = pair2vec(*bats(folder, model=own), "--record", "--json")
+    assert done.returncode == 0, done.stderr
+    (figures,) = json.loads((own / "config.json").read_text())["metrics"].values()
+    printed = json.loads(done.stdout)
+    for name, group in printed["groups"].items():
+        assert figures[name]["three_cos_add"] == group["three_cos_add"]
+    assert figures["protocol"]["whitening"] == 0.5
+    assert "three_cos_add" in (own / "README.md").read_text()
 
 
 def test_bats_on_a_terminal_has_the_plot_the_tables_and_the_protocol(folder: Path) -> None:

@@ -8,7 +8,7 @@ from tests.command import assert_fails, pair2vec
 from tests.tiny_model import save_tiny_model
 
 from pair2vec.errors import UsageError
-from pair2vec.model import PatternCount, load_model
+from pair2vec.model import PatternCount, describe_model, load_model
 from pair2vec.model.shrinking import shrink_model
 from pair2vec.query import Pair2vec
 from pair2vec.text.spelling import UnknownWordError
@@ -48,12 +48,16 @@ def test_patterns_are_of_the_words_kept_for_them(whole: Pair2vec, tmp_path: Path
 
 
 def test_the_config_tells_of_the_larger_model(whole: Pair2vec, tmp_path: Path) -> None:
-    shrink_model(whole.saved, tmp_path / "small", words=12, context_words=6)
+    describe_model(whole.saved.folder, {"metrics": {"loss": 1.5}})
+    saved = load_model(whole.saved.folder)
+    shrink_model(saved, tmp_path / "small", words=12, context_words=6)
     config = load_model(tmp_path / "small").config
     assert config["precision"] == "int8"
+    assert config["metrics"] == {}
     assert config["shrunk"] == {
         "from_words": 14,
         "from_precision": "float32",
+        "from_metrics": {"loss": 1.5},
         "words": 12,
         "context_words": 6,
     }

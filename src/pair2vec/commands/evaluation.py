@@ -14,6 +14,7 @@ from pair2vec.commands.options import (
     JsonOption,
     ModelOption,
     PriorOption,
+    RecordOption,
     WhiteningOption,
 )
 
@@ -66,6 +67,7 @@ def bats(  # noqa: PLR0913, PLR0917 - the options of a command
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw accuracy against α, as a .png.")
     ] = None,
+    record: RecordOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Answer analogies with pair vectors, word vectors, and both.
@@ -80,6 +82,7 @@ def bats(  # noqa: PLR0913, PLR0917 - the options of a command
     from pair2vec.evaluation.analogy_exam import Exam, ExamConfig, find_exam_device, sit_exam
     from pair2vec.evaluation.analogy_sets import Half, chosen, half_of, read_analogies
     from pair2vec.evaluation.candidates import find_candidates
+    from pair2vec.model import describe_model
     from pair2vec.query import load
     from pair2vec.query.analogies import Direction
 
@@ -107,6 +110,8 @@ def bats(  # noqa: PLR0913, PLR0917 - the options of a command
     curves = {name: group.by_alpha for name, group in result.accuracies.groups.items()}
     if figure:
         figure.draw(curves)
+    if record:
+        describe_model(saved.folder, {"metrics": {data.stem: result.metrics()}})
     if as_json:
         typer.echo(json.dumps(result.to_json(), ensure_ascii=False))
     else:
@@ -114,20 +119,30 @@ def bats(  # noqa: PLR0913, PLR0917 - the options of a command
 
 
 @eval_app.command()
-def slots(model: ModelOption = None, prior: PriorOption = 0.0, as_json: JsonOption = False) -> None:
+def slots(
+    model: ModelOption = None,
+    prior: PriorOption = 0.0,
+    record: RecordOption = False,
+    as_json: JsonOption = False,
+) -> None:
     """Fill the slots of the paper's table, and show the words beside the paper's."""
     from pair2vec.display.slot_rows import slot_rows
     from pair2vec.evaluation.slot_table import fill_rows, paper_rows
+    from pair2vec.model import describe_model
     from pair2vec.query import load
 
     opened = load(model)
     rows = fill_rows(opened, paper_rows(), prior)
+    right = sum(bool(row.right) for row in rows)
+    if record:
+        figures = {"right_rows": right, "rows": len(rows), "prior": prior}
+        describe_model(opened.saved.folder, {"metrics": {"slots": figures}})
     if as_json:
         content = {
             "model": str(opened.saved.folder),
             **({"prior": prior} if prior else {}),
             "rows": [row.to_json() for row in rows],
-            "right_rows": sum(bool(row.right) for row in rows),
+            "right_rows": right,
             "unknown_rows": sum(bool(row.unknown) for row in rows),
         }
         typer.echo(json.dumps(content, ensure_ascii=False))

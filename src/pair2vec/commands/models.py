@@ -38,6 +38,28 @@ def push(
     typer.echo(push_model(model, name, private=private))
 
 
+def describe(
+    model: Annotated[str, typer.Argument(help="The model's folder.", show_default=False)],
+    name: Annotated[str | None, typer.Option(help="What it is called.")] = None,
+    licence: Annotated[str | None, typer.Option(help="As in cc-by-sa-4.0.")] = None,
+    notes: Annotated[
+        list[str] | None,
+        typer.Option("--note", metavar="TEXT", help="A line for its card; repeatable."),
+    ] = None,
+) -> None:
+    """Add to what a model says of itself, in its config and on its card."""
+    from pair2vec.display.summary import facts_table
+    from pair2vec.model import describe_model, find_model, load_model, model_facts
+
+    given = {"name": name, "licence": licence, "notes": notes}
+    facts = {key: value for key, value in given.items() if value}
+    if not facts:
+        raise UsageError("nothing to add; give --name, --licence or --note")
+    folder = find_model(model)
+    describe_model(folder, facts)
+    Console(highlight=False).print(facts_table(model_facts(load_model(folder))))
+
+
 def shrink(
     model: Annotated[str, typer.Argument(help="The model's folder or name.", show_default=False)],
     out: Annotated[Path, typer.Option(help="The folder to write.", show_default=False)],

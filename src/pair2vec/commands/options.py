@@ -17,6 +17,9 @@ TopOption = Annotated[int, typer.Option("--top", min=1, help="The most to show."
 JsonOption = Annotated[
     bool, typer.Option("--json", help="Print JSON, one object a line (docs/json.md).")
 ]
+RecordOption = Annotated[
+    bool, typer.Option("--record", help="Write the figures into the model's config and card.")
+]
 DirectionOption = Annotated[
     str,
     typer.Option(

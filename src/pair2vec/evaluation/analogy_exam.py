@@ -90,6 +90,14 @@ class ExamResult(NamedTuple):
     accuracies: Accuracies
     protocol: Protocol
 
+    def metrics(self) -> dict[str, object]:
+        """The figures of each group, and what they depend on, in short."""
+        kept = ("vocabulary", "half", "direction", "whitening", "dropped")
+        return {
+            **{name: dict(group.scores) for name, group in self.accuracies.groups.items()},
+            "protocol": {name: getattr(self.protocol, name) for name in kept},
+        }
+
     def to_json(self) -> dict[str, object]:
         """As ``--json`` prints it."""
         groups, relations = (

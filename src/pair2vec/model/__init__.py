@@ -1,6 +1,7 @@
 """The published model: a folder to save, to load, and to read about."""
 
 from pair2vec.model.card import model_card
+from pair2vec.model.describing import describe_model
 from pair2vec.model.facts import model_facts
 from pair2vec.model.folder import PatternCount, SavedModel, load_model, save_model
 from pair2vec.model.hub import push_model
@@ -14,6 +15,7 @@ __all__ = [
     "Rows",
     "SavedModel",
     "bundled_models",
+    "describe_model",
     "find_model",
     "load_model",
     "model_card",

@@ -1,8 +1,8 @@
 """The model card: a page of Markdown that says what its config says, and nothing it does not.
 
 Of the config it knows ``name``, ``created``, ``corpus`` (``documents``, ``sentences``, ``tokens``,
-``fingerprint``, ``sources``), ``recipe``, ``triples`` and ``metrics``, each of which may be absent,
-and what `save_model` adds.
+``fingerprint``, ``sources``), ``recipe``, ``triples``, ``metrics``, ``shrunk``, ``licence`` and
+``notes`` (a list of lines), each of which may be absent, and what `save_model` adds.
 """
 
 import json
@@ -52,10 +52,14 @@ def model_card(config: Config) -> str:
         "Corpus": _table(corpus_facts(config)),
         "Recipe": _table(flattened(config.get("recipe"), "recipe")),
         "Metrics": _table(flattened(config.get("metrics"), "metric")),
+        "Shrunk": _table(flattened(config.get("shrunk"), "shrunk")),
         "Use": _USE,
         "Limits": limits,
+        "Notes": "\n".join(f"- {_in_one_line(note)}" for note in config.get("notes", [])),
+        "Licence": _in_one_line(config.get("licence", "")),
     }
-    front = "---\nlibrary_name: pair2vec\n---\n"
+    licence = f"license: {_in_one_line(config['licence'])}\n" if "licence" in config else ""
+    front = f"---\nlibrary_name: pair2vec\n{licence}---\n"
     title = f"# {_in_one_line(config.get('name', 'pair2vec model'))}"
     bodies = [f"## {heading}\n\n{body}" for heading, body in sections.items() if body]
     return "\n\n".join([front + title, _INTRODUCTION, *bodies]) + "\n"

@@ -131,7 +131,7 @@ def save_model(
         TENSORS: content,
         VOCABULARY: _vocabulary_lines(vocabulary),
         PATTERNS: "".join(f"{pattern}\t{count}\n" for pattern, count in patterns).encode(),
-        CONFIG: _to_json(whole_config),
+        CONFIG: to_json(whole_config),
         CARD: model_card(whole_config).encode(),
     }
     _refuse_or_clear(folder, overwrite=overwrite)
@@ -180,7 +180,8 @@ def _vocabulary_lines(vocabulary: Vocabulary) -> bytes:
     return "".join(f"{word}\n" for word in vocabulary.words).encode()
 
 
-def _to_json(config: Mapping[str, Any]) -> bytes:
+def to_json(config: Mapping[str, Any]) -> bytes:
+    """A config as it stands in its file."""
     try:
         text = json.dumps(config, indent=2, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:

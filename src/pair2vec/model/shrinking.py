@@ -47,7 +47,12 @@ def shrink_model(
         folder,
         {name: _first_rows(saved.array(name), rows.get(name)) for name in saved.names},
         _first_words(saved.vocabulary, words),
-        {**saved.config, "shrunk": _origin(saved, words, context_words)},
+        {
+            **saved.config,
+            # Measured on the larger model, they are not the smaller one's.
+            "metrics": {},
+            "shrunk": _origin(saved, words, context_words),
+        },
         patterns=_patterns_of_first_words(saved, context_words),
         precision=precision,
         overwrite=overwrite,
@@ -80,6 +85,7 @@ def _origin(saved: SavedModel, words: int, context_words: int) -> dict[str, Any]
     return {
         "from_words": len(saved.vocabulary) - _SPECIAL,
         "from_precision": saved.config["precision"],
+        "from_metrics": saved.config.get("metrics", {}),
         "words": words,
         "context_words": context_words,
     }
