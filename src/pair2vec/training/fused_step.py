@@ -67,21 +67,24 @@ class FusedStep:
         """Forward, backward, update."""
         self._rate.fill_(rate)
         if self._inputs is None:
-            self._steps.fill_(self._optimiser.steps)
-            for name, weight in self._weights().items():
-                for kind in self._optimiser.slots:
-                    self._optimiser.slot(name, kind, weight)
             self._inputs = _Inputs(batch)
-            self._inputs.fill(batch)
-            if self._on_gpu:
-                self._record()
-        else:
-            self._inputs.fill(batch)
+            self._begin()
+        self._inputs.fill(batch)
         self._replay()
         self._optimiser.steps += 1
         return self._values.clone()
 
+    def _begin(self) -> None:
+        """With the state of the optimiser, which a resumed run has only now."""
+        self._steps.fill_(self._optimiser.steps)
+        for name, weight in self._weights().items():
+            for kind in self._optimiser.slots:
+                self._optimiser.slot(name, kind, weight)
+        if self._on_gpu:
+            self._record()
+
     def _record(self) -> None:
+        """Compile a step, and record it on the inputs that are there."""
         self._compile()
         self._changes.fill_(False)
         side = torch.cuda.Stream(self._device)  # type: ignore[no-untyped-call]
@@ -195,7 +198,8 @@ class FusedStep:
         }
         for name, ids in named.items():
             for rows in ids:
-                masks[name][rows.flatten()] = True
+                # Not by assignment: it would send the True from the host, which no graph holds.
+                masks[name].index_fill_(0, rows.flatten(), True)
         return masks
 
     @torch.no_grad()
@@ -216,7 +220,7 @@ class FusedStep:
 
 
 class _Inputs:
-    """Places that hold a batch, the same ones in each step."""
+    """Places on the device that hold a batch, the same ones in each step."""
 
     def __init__(self, batch: Batch) -> None:
         count, device = len(batch.x), batch.x.device
@@ -225,6 +229,7 @@ class _Inputs:
         self.contexts = torch.zeros(count, LONGEST, dtype=torch.long, device=device)
         self.lengths = torch.zeros(count, dtype=torch.long, device=device)
         self.shuffles = batch.shuffles.clone()
+        self.fill(batch)
 
     def fill(self, batch: Batch) -> None:
         """With another batch of the same size."""
