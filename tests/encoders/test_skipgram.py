@@ -23,6 +23,7 @@ from pair2vec.encoders.skipgram import (
     subsampled,
     train_skipgram,
 )
+from pair2vec.encoders.word_sampler import WordSampler
 from pair2vec.errors import UsageError
 from pair2vec.miniworld import MiniWorld
 from pair2vec.text.corpus import Corpus
@@ -159,15 +160,6 @@ def test_frequent_words_are_left_out_by_the_root_of_their_share() -> None:
     assert kept[5] == pytest.approx(9_999 * np.sqrt(1e-4 / 0.09999), rel=0.2)
 
 
-def test_random_words_come_by_the_power_of_their_count() -> None:
-    counts = np.array([0, 0, 0, 0, 1000, 100, 10, 1])
-    drawn = skipgram._WordSampler(counts, CPU).draw((200_000,), generator()).bincount()
-    expected = counts[FIRST:] ** 0.75
-    shares = drawn[FIRST:].numpy() / 200_000
-    assert not drawn[:FIRST].any()
-    np.testing.assert_allclose(shares, expected / expected.sum(), atol=0.005)
-
-
 def test_the_loss_is_the_plain_sum_over_pairs_and_random_words() -> None:
     centres, window, negative, drawn = 2 * CENTRES_A_GROUP, 2, 3, 6
     table = torch.randn(9, 5, generator=generator(), dtype=torch.float64)
@@ -205,7 +197,7 @@ def test_the_loss_falls_from_that_of_an_undecided_model(corpus: Corpus) -> None:
     words, negative = corpus.vocabulary.words[FIRST:], 5
     random = generator()
     model = SkipGram(WordParts.of(words, 3, 6, 200, CPU), 20, random)
-    sampler = skipgram._WordSampler(corpus.vocabulary.counts, CPU)
+    sampler = WordSampler.smoothed(corpus.vocabulary.counts, 0.75, CPU)
     ids = torch.from_numpy(corpus.tokens.astype(np.int32))
     losses = []
     for _ in range(60):

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from pair2vec.encoders.word_sampler import WordSampler
 from pair2vec.errors import InputError, UsageError
 from pair2vec.text.corpus import Corpus
 from pair2vec.text.vocabulary import SPECIAL_TOKENS
@@ -87,7 +88,7 @@ def train_skipgram(  # noqa: PLR0913 - the knobs of fastText
     buckets = min(_MOST_BUCKETS, _BUCKETS_PER_WORD * len(words))
     parts = WordParts.of(words, min_n, max_n, buckets, device)
     model = SkipGram(parts, dimension, generator)
-    sampler = _WordSampler(vocabulary.counts, device)
+    sampler = WordSampler.smoothed(vocabulary.counts, _NEGATIVES_EXPONENT, device)
     keep = torch.from_numpy(keep_probability(vocabulary.counts)).to(device)
     corpus_ids = _ids_on(corpus, device)
     for epoch in range(epochs):
@@ -265,36 +266,6 @@ def draw_pairs(ids: Tensor, centres: int, window: int, generator: torch.Generato
     words = ids[places].long()
     inside = [(side >= _FIRST_WORD).cumprod(1).bool() & (distances <= reach) for side in sides]
     return Pairs(words[:, 0], torch.cat(sides, 1), torch.cat(inside, 1) & (words >= _FIRST_WORD))
-
-
-class _WordSampler:
-    """Draws words by their count to the power of 3/4, with Walker's alias table."""
-
-    def __init__(self, counts: NDArray[np.int64], device: torch.device) -> None:
-        chance, alias = _alias_table(counts[_FIRST_WORD:].astype(np.float64) ** _NEGATIVES_EXPONENT)
-        self._chance = torch.from_numpy(chance).to(device)
-        self._alias = torch.from_numpy(alias).to(device)
-
-    def draw(self, shape: tuple[int, ...], generator: torch.Generator) -> Tensor:
-        """Words in a tensor of this shape."""
-        device = self._chance.device
-        slot = torch.randint(len(self._chance), shape, generator=generator, device=device)
-        coin = torch.rand(shape, generator=generator, device=device)
-        return _FIRST_WORD + torch.where(coin < self._chance[slot], slot, self._alias[slot])
-
-
-def _alias_table(weights: NDArray[np.float64]) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """For each slot the chance to stay in it, and the slot to take otherwise."""
-    left = (weights / weights.sum() * len(weights)).tolist()
-    chance, alias = np.ones(len(left), np.float32), np.arange(len(left))
-    small = [slot for slot, share in enumerate(left) if share < 1]
-    large = [slot for slot, share in enumerate(left) if share >= 1]
-    while small and large:
-        less, more = small.pop(), large.pop()
-        chance[less], alias[less] = left[less], more
-        left[more] -= 1 - left[less]
-        (small if left[more] < 1 else large).append(more)
-    return chance, alias
 
 
 class _Table:

@@ -7,7 +7,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pair2vec.training.negatives import NegativesConfig, WordSampler
+from pair2vec.encoders.word_sampler import WordSampler
+from pair2vec.training.negatives import NegativesConfig
 from pair2vec.training.network import Batch
 from pair2vec.triples.epoch import TripleBatch
 
