@@ -1,0 +1,163 @@
+"""Sums of pair vectors under attention, without all the pair vectors in memory at a time.
+
+Shapes: B batch, n and m words of the sequences a and b, N distinct words of both, D dimension.
+
+Pair vectors are made tile by tile, and made again for the gradient. R is frozen, so the gradient
+of an attention weight is all there is: dα_ij = ⟨dr_i, r_ij⟩.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.autograd.function import Function, once_differentiable
+
+from pair2vec.encoders.pair import PairEncoder, WordParts
+from pair2vec.encoders.rows import take_rows
+
+FORWARD, BACKWARD = range(2)
+"""R(a_i, b_j) and R(b_j, a_i)."""
+
+
+class Tile(NamedTuple):
+    """Some pairs of a batch in one direction."""
+
+    batch: slice
+    a: slice
+    b: slice
+    direction: int
+
+
+class TileVectors(NamedTuple):
+    """R of the pairs of a tile, not yet brought to length one."""
+
+    vectors: Tensor
+    """(batch, a, b, D)"""
+    scales: Tensor
+    """(batch, a, b): one over the length. Weights are multiplied by it in place of the vectors,
+    which are D times as many numbers."""
+
+
+class PairTiles:
+    """The pairs of two sequences, as rows of word parts; iterating makes their vectors."""
+
+    def __init__(
+        self, encoder: PairEncoder, parts: WordParts, a: Tensor, b: Tensor, pairs_at_once: int
+    ) -> None:
+        """Take rows `a` (B, n) and `b` (B, m) of the parts; nothing is computed yet."""
+        self._encoder, self._parts = encoder, parts
+        self._a, self._b = a, b
+        self._pairs_at_once = pairs_at_once
+        self.dimension = parts.as_x[0].shape[1]
+        # The backward pass runs outside the autocast of the forward pass, but must repeat it.
+        kind = a.device.type
+        self._autocast = (kind, torch.get_autocast_dtype(kind), torch.is_autocast_enabled(kind))
+
+    def __iter__(self) -> Iterator[tuple[Tile, TileVectors]]:
+        kind, dtype, enabled = self._autocast
+        for tile in tiles(len(self._a), self._a.shape[1], self._b.shape[1], self._pairs_at_once):
+            # Entered anew for each tile: what uses the vectors chooses its own precision.
+            with torch.autocast(kind, dtype, enabled):
+                made = self._vectors(tile)
+            yield tile, made
+
+    def _vectors(self, tile: Tile) -> TileVectors:
+        a, b = self._a[tile.batch, tile.a, None], self._b[tile.batch, None, tile.b]
+        x, y = (a, b) if tile.direction == FORWARD else (b, a)
+        # Not `compose`: the words of a stay one for all words of b until they meet in the encoder.
+        xs = tuple(take_rows(part, x) for part in self._parts.as_x)
+        ys = tuple(take_rows(part, y) for part in self._parts.as_y)
+        vectors: Tensor = self._encoder(xs, ys)
+        if vectors.dtype == torch.float16:
+            # The encoders' epsilon is zero in float16, and a word less itself is 0 / 0.
+            vectors = vectors.nan_to_num_()
+        precision = torch.promote_types(vectors.dtype, torch.float32)
+        lengths = torch.linalg.vector_norm(vectors, dim=-1, dtype=precision)
+        shortest = max(1e-8, torch.finfo(vectors.dtype).tiny)
+        return TileVectors(vectors, 1 / lengths.clamp_min(shortest))
+
+
+def tiles(batch: int, n: int, m: int, pairs_at_once: int) -> Iterator[Tile]:
+    """All pairs, at most so many at a time: of several rows if possible, else of a part of one."""
+    width = min(m, pairs_at_once) or 1
+    height = min(n, pairs_at_once // width) or 1
+    depth = pairs_at_once // (width * height)
+    for k in range(0, batch, depth):
+        for i in range(0, n, height):
+            for j in range(0, m, width):
+                for direction in (FORWARD, BACKWARD):
+                    places = slice(k, k + depth), slice(i, i + height), slice(j, j + width)
+                    yield Tile(*places, direction)
+
+
+def pool_pairs(pairs: PairTiles, weights: Tensor) -> Tensor:
+    """r_i = Σ_j w_ij r_ij (`eq:wordpair_attn`) by weights (B, n, m): (B, n, 2D)."""
+    pooled: Tensor = _Pooled.apply(pairs, weights, None)[0]  # type: ignore[no-untyped-call]
+    return pooled
+
+
+def pool_both_sides(pairs: PairTiles, of_a: Tensor, of_b: Tensor) -> tuple[Tensor, Tensor]:
+    """That of a by its weights (B, n, m), and that of b by its own (B, m, n)."""
+    pooled: tuple[Tensor, Tensor]
+    pooled = _Pooled.apply(pairs, of_a, of_b.mT)  # type: ignore[no-untyped-call]
+    return pooled
+
+
+class _Pooled(Function):
+    """Weights (B, n, m) of one or both sides to sums over the other side.
+
+    Both come from the same vectors: b's pairs are a's with the directions exchanged.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,  # noqa: ANN401 - torch has no type for it
+        pairs: PairTiles,
+        of_a: Tensor,
+        of_b: Tensor | None,
+    ) -> tuple[Tensor, Tensor | None]:
+        ctx.pairs, ctx.shape = pairs, of_a.shape
+        batch, n, m = of_a.shape
+        sum_a = _precise_zeros(of_a, (batch, n, 2, pairs.dimension))
+        sum_b = _precise_zeros(of_a, (batch, m if of_b is not None else 0, 2, pairs.dimension))
+        for (k, i, j, direction), (vectors, scales) in pairs:
+            weights = (of_a[k, i, j] * scales).to(vectors.dtype)
+            sum_a[k, i, direction] += torch.einsum("kij,kijd->kid", weights, vectors)
+            if of_b is not None:
+                weights = (of_b[k, i, j] * scales).to(vectors.dtype)
+                sum_b[k, j, 1 - direction] += torch.einsum("kij,kijd->kjd", weights, vectors)
+        first = sum_a.flatten(2).to(of_a.dtype)
+        return first, None if of_b is None else sum_b.flatten(2).to(of_b.dtype)
+
+    @staticmethod
+    @once_differentiable
+    def backward(
+        ctx: Any,  # noqa: ANN401
+        d_sum_a: Tensor,
+        d_sum_b: Tensor | None,
+    ) -> tuple[None, Tensor | None, Tensor | None]:
+        pairs: PairTiles = ctx.pairs
+        _, wants_a, wants_b = ctx.needs_input_grad
+        d_a, d_b = (_precise_zeros(d_sum_a, ctx.shape) for _ in range(2))
+        halves_a = _by_direction(d_sum_a)
+        halves_b = _by_direction(d_sum_b) if d_sum_b is not None else halves_a
+        for (k, i, j, direction), (vectors, scales) in pairs:
+            if wants_a:
+                half = halves_a[k, i, direction].to(vectors.dtype)
+                d_a[k, i, j] += scales * torch.einsum("kid,kijd->kij", half, vectors)
+            if wants_b:
+                half = halves_b[k, j, 1 - direction].to(vectors.dtype)
+                d_b[k, i, j] += scales * torch.einsum("kjd,kijd->kij", half, vectors)
+        return None, d_a if wants_a else None, d_b if wants_b else None
+
+
+def _by_direction(sums: Tensor) -> Tensor:
+    """(B, n, 2D) as (B, n, 2, D)."""
+    return sums.reshape(*sums.shape[:2], 2, -1)
+
+
+def _precise_zeros(like: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """To add up many tiles in: float32 or better."""
+    precision = torch.promote_types(like.dtype, torch.float32)
+    return torch.zeros(shape, dtype=precision, device=like.device)

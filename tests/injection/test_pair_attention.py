@@ -1,0 +1,149 @@
+"""The injection layer against the formula it stands for, written down with plain loops."""
+
+from pathlib import Path
+
+import pytest
+import torch
+from tests.injection.small_layer import (
+    SIZE,
+    A,
+    B,
+    close,
+    every_composition,
+    make_layer,
+    random_attention,
+)
+from torch import Tensor
+
+from pair2vec.injection.pooling import tiles
+from pair2vec.model import load_model
+from pair2vec.query import Pair2vec
+
+both_attentions = pytest.mark.parametrize("attention", ["kept", "renormalised"])
+
+
+def naive_pairs(model: Pair2vec, a: list[list[str]], b: list[list[str]]) -> tuple[Tensor, Tensor]:
+    """r_ij of all pairs, (B, n, m, 2D), and which of them are of known words."""
+    longest_a, longest_b = (max(map(len, side)) for side in (a, b))
+    vectors = torch.zeros(len(a), longest_a, longest_b, 2 * SIZE)
+    known = torch.zeros(len(a), longest_a, longest_b, dtype=torch.bool)
+    for k, (first, second) in enumerate(zip(a, b, strict=True)):
+        for i, x in enumerate(first):
+            for j, y in enumerate(second):
+                if "unheard" not in (x, y):
+                    vectors[k, i, j] = torch.from_numpy(model.pair(x, y))
+                    known[k, i, j] = True
+    return vectors, known
+
+
+def naive(vectors: Tensor, known: Tensor, alpha: Tensor, attention: str) -> Tensor:
+    if attention == "renormalised":
+        shares = (alpha * known).sum(-1, keepdim=True)
+        alpha = torch.where(shares > 0, alpha * known / shares.clamp_min(1e-13), 0)
+    return (alpha[..., None] * vectors).sum(2)
+
+
+@every_composition
+@both_attentions
+def test_the_layer_and_its_gradient_are_those_of_the_naive_formula(
+    composition: str, layers: int, attention: str, tmp_path: Path
+) -> None:
+    layer = make_layer(
+        tmp_path, composition=composition, layers=layers, attention=attention, pairs_at_once=7
+    )
+    vectors, known = naive_pairs(Pair2vec(load_model(tmp_path)), A, B)
+    a, b = layer.ids(A), layer.ids(B)
+    alpha = random_attention(a, b).requires_grad_()
+    found, expected = layer(a, b, alpha), naive(vectors, known, alpha, attention)
+    assert found.shape == (3, 5, layer.dimension)
+    close(found, expected)
+
+    weights = torch.randn(found.shape, generator=torch.Generator().manual_seed(1))
+    gradients = [torch.autograd.grad((r * weights).sum(), alpha)[0] for r in (found, expected)]
+    assert gradients[1].abs().max() > 0.1
+    close(*gradients)
+
+
+@every_composition
+@both_attentions
+def test_both_sides_at_once_are_two_calls(
+    composition: str, layers: int, attention: str, tmp_path: Path
+) -> None:
+    layer = make_layer(
+        tmp_path, composition=composition, layers=layers, attention=attention, pairs_at_once=4
+    )
+    a, b = layer.ids(A), layer.ids(B)
+    alpha, beta = random_attention(a, b).requires_grad_(), random_attention(b, a).requires_grad_()
+    found, expected = layer.both(a, b, alpha, beta), (layer(a, b, alpha), layer(b, a, beta))
+    for ours, theirs in zip(found, expected, strict=True):
+        close(ours, theirs)
+    gradients = [
+        torch.autograd.grad((side_a**2).sum() + (side_b**3).sum(), (alpha, beta))
+        for side_a, side_b in (found, expected)
+    ]
+    for ours, theirs in zip(*gradients, strict=True):
+        close(ours, theirs)
+
+
+@every_composition
+@both_attentions
+def test_the_gradient_is_that_of_finite_differences(
+    composition: str, layers: int, attention: str, tmp_path: Path
+) -> None:
+    layer = make_layer(tmp_path, composition=composition, layers=layers, attention=attention)
+    layer = layer.double()
+    a, b = layer.ids(A), layer.ids(B)
+    alpha = random_attention(a, b).double().requires_grad_()
+    beta = random_attention(b, a).double().requires_grad_()
+    assert torch.autograd.gradcheck(lambda weights: layer(a, b, weights), alpha)
+    assert torch.autograd.gradcheck(lambda *weights: layer.both(a, b, *weights), (alpha, beta))
+
+
+@pytest.mark.parametrize("pairs_at_once", [1, 2, 3, 5, 8, 21, 59, 60, 1000])
+def test_tiles_of_any_size_cover_each_pair_once_in_each_direction(pairs_at_once: int) -> None:
+    seen = torch.zeros(3, 5, 4, 2, dtype=torch.int)
+    for k, i, j, direction in tiles(3, 5, 4, pairs_at_once):
+        part = seen[k, i, j, direction]
+        assert 0 < part.numel() <= pairs_at_once
+        part += 1
+    assert seen.eq(1).all()
+
+
+@pytest.mark.parametrize("pairs_at_once", [1, 3, 9, 40])
+def test_the_size_of_tiles_changes_nothing(pairs_at_once: int, tmp_path: Path) -> None:
+    layer = make_layer(tmp_path)
+    a, b = layer.ids(A), layer.ids(B)
+    alpha, beta = random_attention(a, b), random_attention(b, a)
+    expected = layer.both(a, b, alpha, beta)
+    layer.pairs_at_once = pairs_at_once
+    for found, side in zip(layer.both(a, b, alpha, beta), expected, strict=True):
+        close(found, side)
+
+
+def test_no_more_pairs_than_a_tile_has_are_encoded_at_a_time(tmp_path: Path) -> None:
+    layer = make_layer(tmp_path, pairs_at_once=8)
+    sizes: list[int] = []
+    layer.pair.encoder.register_forward_hook(lambda *call: sizes.append(call[2][..., 0].numel()))
+    a, b = layer.ids(A), layer.ids(B)
+    layer(a, b, random_attention(a, b).requires_grad_()).sum().backward()
+    assert max(sizes) <= 8
+    assert sum(sizes) == 2 * 2 * 3 * 5 * 4  # directions, passes, pairs
+
+
+@both_attentions
+def test_a_word_that_attends_to_no_known_word_gets_zeros(attention: str, tmp_path: Path) -> None:
+    layer = make_layer(tmp_path, attention=attention)
+    a, b = layer.ids([["hot", "cold"]]), layer.ids([["unheard", "unheard", ""]])
+    # Not even a number: what a softmax makes of a row that is masked as a whole.
+    alpha = torch.full((1, 2, 3), torch.nan)
+    assert layer(a, b, alpha).eq(0).all()
+    assert layer(b, a, alpha.mT).eq(0).all()
+    special = torch.tensor([[1, 2, 3]])
+    assert layer(a, special, alpha).eq(0).all()
+
+
+def test_an_empty_batch_or_sentence_is_no_special_case(tmp_path: Path) -> None:
+    layer = make_layer(tmp_path)
+    nothing, a = layer.ids([]), layer.ids([["hot", "cold"]])
+    assert layer(nothing, nothing, torch.zeros(0, 0, 0)).shape == (0, 0, 2 * SIZE)
+    assert layer(a, layer.ids([[]]), torch.zeros(1, 2, 0)).tolist() == [[[0.0] * 2 * SIZE] * 2]

@@ -1,0 +1,168 @@
+"""The injection layer as a part of another model: words, precision, saving, errors, the docs."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from tests.injection.small_layer import (
+    SIZE,
+    A,
+    B,
+    close,
+    every_composition,
+    make_layer,
+    make_model,
+    random_attention,
+)
+from tests.tiny_model import save_tiny_model
+
+from pair2vec.errors import UsageError
+from pair2vec.injection import PairAttention
+from pair2vec.model import load_model
+
+DOC = Path(__file__).parents[2] / "docs" / "injection.md"
+
+
+def test_words_are_spelled_as_in_a_corpus_and_padded_with_zeros(tmp_path: Path) -> None:
+    layer = make_layer(tmp_path)
+    number = layer.vocabulary.ids
+    found = layer.ids([["HOT", "unheard", "Paris"], [], ["up down", "", "<x>", ","]])
+    assert found.dtype == torch.long
+    assert found.tolist() == [
+        [number["hot"], 0, number["paris"], 0],
+        [0, 0, 0, 0],
+        [0, 0, 0, number[","]],
+    ]
+
+
+def test_pair_vectors_are_frozen(tmp_path: Path) -> None:
+    torch.manual_seed(5)
+    layer = make_layer(tmp_path).train().requires_grad_()
+    assert torch.initial_seed() == 5
+    assert torch.equal(torch.rand(3), torch.rand(3, generator=torch.Generator().manual_seed(5)))
+    assert list(layer.parameters()) == []
+    a, b = layer.ids(A), layer.ids(B)
+    layer(a, b, random_attention(a, b).requires_grad_()).sum().backward()
+    assert len(layer.state_dict()) == 7
+    assert not any(tensor.requires_grad for tensor in layer.buffers())
+
+
+def test_a_state_dict_makes_another_layer_the_same(tmp_path: Path) -> None:
+    layer = make_layer(tmp_path / "first")
+    other = make_layer(tmp_path / "second")
+    a, b = layer.ids(A), layer.ids(B)
+    alpha = random_attention(a, b)
+    for tensor in other.buffers():
+        tensor.zero_()
+    assert not torch.allclose(layer(a, b, alpha), other(a, b, alpha))
+    other.load_state_dict(layer.state_dict())
+    assert torch.equal(layer(a, b, alpha), other(a, b, alpha))
+
+
+@every_composition
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16])
+def test_the_result_has_the_precision_of_the_attention(
+    composition: str, layers: int, dtype: torch.dtype, tmp_path: Path
+) -> None:
+    layer = make_layer(tmp_path, composition=composition, layers=layers)
+    a, b = layer.ids(A), layer.ids(B)
+    alpha = random_attention(a, b)
+    exact = layer(a, b, alpha)
+    for one in (layer, layer.to(dtype)):
+        weights = alpha.to(dtype).requires_grad_()
+        found = one(a, b, weights)
+        found.sum().backward()
+        assert found.dtype == dtype
+        assert weights.grad is not None and weights.grad.isfinite().all()
+        torch.testing.assert_close(found.float(), exact, rtol=0, atol=0.03)
+
+
+def test_the_gradient_repeats_the_autocast_of_the_forward_pass(tmp_path: Path) -> None:
+    layer = make_layer(tmp_path)
+    dtypes: list[torch.dtype] = []
+    layer.pair.encoder.register_forward_hook(lambda *call: dtypes.append(call[2].dtype))
+    a, b = layer.ids(A), layer.ids(B)
+    with torch.autocast("cpu", torch.bfloat16):
+        found = layer(a, b, random_attention(a, b).requires_grad_())
+    found.sum().backward()
+    assert dtypes == [torch.bfloat16] * 4  # directions, passes
+
+
+def test_dropout_is_for_training_only(tmp_path: Path) -> None:
+    layer = make_layer(tmp_path, dropout=0.5)
+    a, b = layer.ids(A), layer.ids(B)
+    alpha = random_attention(a, b)
+    exact = layer(a, b, alpha)
+    assert torch.equal(exact, layer(a, b, alpha))
+    torch.manual_seed(0)
+    dropped = layer.train()(a, b, alpha)
+    kept = dropped != 0
+    assert 0.3 < kept[exact != 0].float().mean() < 0.7
+    close(dropped[kept], 2 * exact[kept])
+
+
+def test_bad_settings_are_refused(tmp_path: Path) -> None:
+    saved = load_model(make_model(tmp_path))
+    with pytest.raises(UsageError, match="attention is 'lost'; it must be one of kept, renorm"):
+        PairAttention(saved, attention="lost")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"dropout is 1\.0; it must be at least 0 and below 1"):
+        PairAttention(saved, dropout=1.0)
+    with pytest.raises(UsageError, match="pairs_at_once is 0"):
+        PairAttention(saved, pairs_at_once=0)
+
+
+def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
+    layer = make_layer(tmp_path)
+    a, b = layer.ids(A), layer.ids(B)
+    alpha, beta = random_attention(a, b), random_attention(b, a)
+    with pytest.raises(UsageError, match="id 22 is not one of the model's, which go from 0 to 21"):
+        layer(a, b.clamp_min(22), alpha)
+    with pytest.raises(UsageError, match="id -1 is not one"):
+        layer(a - 1, b, alpha)
+    with pytest.raises(
+        UsageError, match=r"attention_ab .* \(3, 4, 5\) where .* \(3, 5\) and \(3, 4"
+    ):
+        layer(a, b, beta)
+    with pytest.raises(UsageError, match=r"attention_ba .* words of b, words of a"):
+        layer.both(a, b, alpha, alpha)
+    with pytest.raises(UsageError, match="attention_ab"):
+        layer(a, b[:1], alpha)
+    with pytest.raises(UsageError, match="attention_ab is torch"):
+        layer(a, b, alpha.long())
+    with pytest.raises(UsageError, match=r"a_ids is torch.int64 of shape \(5,\)"):
+        layer(a[0], b, alpha)
+    with pytest.raises(UsageError, match="b_ids is torch"):
+        layer(a, b.float(), alpha)
+    with pytest.raises(UsageError, match="'hot cold' is a string; give a list of its words"):
+        layer.ids(["hot cold"])
+
+
+def test_a_layer_loads_by_the_name_of_a_model(tmp_path: Path) -> None:
+    layer = PairAttention.load(make_model(tmp_path), dropout=0.3, attention="renormalised")
+    assert (layer.dropout.p, layer.attention, layer.dimension) == (0.3, "renormalised", 2 * SIZE)
+    with pytest.raises(UsageError, match="no such folder, and no model of this name"):
+        PairAttention.load("no-such-model")
+
+
+def examples() -> list[str]:
+    return re.findall(r"```python\n(.*?)```", DOC.read_text(encoding="utf-8"), re.DOTALL)
+
+
+def test_the_documented_example_runs_as_it_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_tiny_model(tmp_path / "model")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"__name__": "example"}
+    exec(compile(examples()[0], str(DOC), "exec"), names)
+    assert names["model"].compare.weight.grad.abs().sum() > 0
+    assert names["model"].embedding.weight.grad.abs().sum() > 0
+
+
+def test_documented_examples_are_short_and_whole() -> None:
+    assert len(examples()) == 2
+    for example in examples():
+        compile(example, str(DOC), "exec")
+        assert len(example.splitlines()) < 40
