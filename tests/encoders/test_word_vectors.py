@@ -1,7 +1,6 @@
 import bz2
 import gzip
 import lzma
-import os
 import struct
 import unicodedata
 from collections.abc import Callable, Sequence
@@ -16,6 +15,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from numpy.typing import NDArray
+from tests.real_data import real_data
 
 from pair2vec.encoders import fasttext_file
 from pair2vec.encoders.word_vectors import (
@@ -403,10 +403,7 @@ def test_random_vectors_have_about_unit_length() -> None:
 
 
 def test_real_glove_vectors_know_that_paris_is_like_london() -> None:
-    folder = os.environ.get("PAIR2VEC_DATA")
-    if folder is None:
-        pytest.skip("PAIR2VEC_DATA does not name a folder with vectors/glove.6B.100d.subset.txt.xz")
-    path = Path(folder) / "vectors" / "glove.6B.100d.subset.txt.xz"
+    path = real_data("vectors/glove.6B.100d.subset.txt.xz")
     vocabulary = vocabulary_of("the", ",", "paris", "london", "banana", "qqqxyzzy")
     read = read_word_vectors(path, vocabulary)
     assert read.vectors.shape == (SPECIAL + 6, 100)

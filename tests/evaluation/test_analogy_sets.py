@@ -1,10 +1,10 @@
 """Published sets of analogies are read as they are published, and a bad line is named."""
 
-import os
 from collections import Counter
 from pathlib import Path
 
 import pytest
+from tests.real_data import real_data
 
 from pair2vec.errors import InputError, UsageError
 from pair2vec.evaluation.analogies import Entry, Question, Relation
@@ -185,10 +185,7 @@ def test_a_set_like_bats_is_split_evenly_and_wholly(tmp_path: Path) -> None:
 
 
 def published() -> list[Relation]:
-    folder = os.environ.get("PAIR2VEC_DATA")
-    if not folder or not (Path(folder) / "bats").exists():
-        pytest.skip("PAIR2VEC_DATA does not name a folder with bats")
-    return read_analogies(Path(folder) / "bats")
+    return read_analogies(real_data("bats"))
 
 
 def test_the_published_set_is_halved_five_and_five() -> None:
