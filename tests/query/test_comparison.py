@@ -17,13 +17,14 @@ from pair2vec.query import Pair2vec
 from pair2vec.query import comparison as comparison_module
 from pair2vec.query.comparison import WHITENING, comparable, comparison_layer, sampled_pairs
 from pair2vec.query.half_pair import Layer
-from pair2vec.query.pair_vectors import PairVectors, make_pair_vectors
+from pair2vec.query.pair_vectors import LearntPairs, PairVectors, make_pair_vectors
 from pair2vec.text.vocabulary import Vocabulary, WordCount
 from pair2vec.training.network import Network
 from pair2vec.training.publishing import published_arrays
 from pair2vec.training.recipes import Recipe
 
 SIZE, WORDS = 6, 60
+
 
 learnt = pytest.mark.parametrize(
     ("composition", "layers"), [("mlp", 1), ("mlp", 2), ("mlp", 4), ("multiply", 1)]
@@ -43,6 +44,12 @@ def make_pairs(folder: Path, composition: str = "mlp", layers: int = 3) -> PairV
     return make_pair_vectors(load_model(folder))
 
 
+def make_learnt(folder: Path, composition: str = "mlp", layers: int = 3) -> LearntPairs:
+    pairs = make_pairs(folder, composition, layers)
+    assert isinstance(pairs, LearntPairs)
+    return pairs
+
+
 def some_layer() -> Layer:
     generator = np.random.default_rng(0)
     return Layer(
@@ -58,7 +65,7 @@ def all_pairs() -> tuple[np.ndarray, np.ndarray]:
 
 @learnt
 def test_a_changed_r_is_the_change_of_r(tmp_path: Path, composition: str, layers: int) -> None:
-    pairs, change = make_pairs(tmp_path, composition, layers), some_layer()
+    pairs, change = make_learnt(tmp_path, composition, layers), some_layer()
     x, y = all_pairs()
     expected = change(pairs(x, y))
     np.testing.assert_allclose(pairs.changed(change)(x, y), expected, rtol=1e-4, atol=1e-3)
@@ -75,7 +82,7 @@ def test_a_changed_r_is_the_change_of_r(tmp_path: Path, composition: str, layers
 def test_changing_r_leaves_the_first_as_it_was(
     tmp_path: Path, composition: str, layers: int
 ) -> None:
-    pairs = make_pairs(tmp_path, composition, layers)
+    pairs = make_learnt(tmp_path, composition, layers)
     x, y = all_pairs()
     before = pairs(x, y)
     twice = pairs.changed(some_layer()).changed(some_layer())
@@ -104,7 +111,7 @@ def test_half_whitened_pairs_have_the_root_of_each_variance(tmp_path: Path) -> N
 
 
 def test_a_direction_that_hardly_varies_is_not_blown_up(tmp_path: Path) -> None:
-    pairs = make_pairs(tmp_path)
+    pairs = make_learnt(tmp_path)
     flat = pairs.changed(
         Layer(np.diag([1, 1, 1, 1, 1, 0]).astype(np.float32), np.zeros(SIZE, np.float32))
     )

@@ -10,7 +10,7 @@ import numpy as np
 
 from pair2vec.errors import UsageError
 from pair2vec.query.half_pair import Layer
-from pair2vec.query.pair_vectors import Numbers, PairVectors
+from pair2vec.query.pair_vectors import LearntPairs, Numbers, PairVectors
 from pair2vec.text.vocabulary import SPECIAL_TOKENS
 
 WHITENING = 0.5
@@ -32,7 +32,7 @@ def comparable(pairs: PairVectors, whitening: float) -> PairVectors:
             directions vary alike.
     """
     layer = comparison_layer(pairs, whitening)
-    return pairs.changed(layer) if layer else pairs
+    return pairs.changed(layer) if layer and isinstance(pairs, LearntPairs) else pairs
 
 
 def check_whitening(whitening: float | None) -> float:
@@ -45,8 +45,11 @@ def check_whitening(whitening: float | None) -> float:
 
 
 def comparison_layer(pairs: PairVectors, whitening: float) -> Layer | None:
-    """What takes the mean of R off and evens out its directions; None where nothing is to do."""
-    if not check_whitening(whitening) or not pairs.is_learnt:
+    """What takes the mean of R off and evens out its directions; None where nothing is to do.
+
+    Nothing is where R is not learnt: then its directions are those of the words, and all alike.
+    """
+    if not check_whitening(whitening) or not isinstance(pairs, LearntPairs):
         return None
     vectors = pairs(*sampled_pairs(pairs.words)).astype(np.float64)
     mean = vectors.mean(axis=0)

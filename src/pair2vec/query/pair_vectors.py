@@ -28,8 +28,6 @@ class PairVectors(ABC):
 
     takes_unit_words = True
     """Whether its inputs have length one."""
-    is_learnt = True
-    """Whether training made it; else its directions are those of the words, and all are alike."""
 
     def __init__(self, words: Rows) -> None:
         self._rows = words
@@ -51,10 +49,6 @@ class PairVectors(ABC):
     def given(self, word: int, role: Role) -> HalfPair:
         """R with `word` as x or as y."""
 
-    def changed(self, change: Layer) -> "PairVectors":
-        """R with another layer behind it, where it is learnt."""
-        raise NotImplementedError
-
     @abstractmethod
     def _compose(self, x: Vectors, y: Vectors) -> Vectors:
         """R of pairs of inputs: (N, D)."""
@@ -69,7 +63,15 @@ class PairVectors(ABC):
         return made
 
 
-class MlpPairs(PairVectors):
+class LearntPairs(PairVectors):
+    """R whose directions training has chosen."""
+
+    @abstractmethod
+    def changed(self, change: Layer) -> "LearntPairs":
+        """R with another layer behind it."""
+
+
+class MlpPairs(LearntPairs):
     """R(x, y) = MLP(x, y, x∘y) on normalised words."""
 
     def __init__(self, saved: SavedModel) -> None:
@@ -122,7 +124,7 @@ class MlpPairs(PairVectors):
         return hidden
 
 
-class MultiplyPairs(PairVectors):
+class MultiplyPairs(LearntPairs):
     """R(x, y) = x∘y on normalised words."""
 
     def __init__(self, words: Rows) -> None:
@@ -154,7 +156,6 @@ class DifferencePairs(PairVectors):
     """R(x, y) = (x − y) / ‖x − y‖."""
 
     takes_unit_words = False
-    is_learnt = False
 
     def inputs(self, ids: Numbers | slice) -> Vectors:
         """As they are."""
