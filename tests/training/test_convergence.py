@@ -3,8 +3,6 @@
 One score a triple, without any network, so that nothing but objective and sampling decides.
 """
 
-from collections.abc import Iterator
-
 import numpy as np
 import pytest
 import torch
@@ -105,14 +103,6 @@ def optimised(table: NDArray[np.int64], config: NegativesConfig) -> NDArray[np.f
         if step >= STEPS - SETTLED:
             mean += scores.detach() / SETTLED
     return mean.detach().numpy()
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.mark.parametrize(

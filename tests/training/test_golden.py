@@ -8,7 +8,6 @@ change that is meant to, write the file anew and say in the commit why::
 """
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -59,14 +58,6 @@ def losses(folder: Path) -> list[float]:
     trainer.network.double()
     assert trainer.run()
     return [progress.metrics["loss"] for progress in reports]
-
-
-@pytest.fixture(autouse=True)
-def one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 def test_the_losses_of_fifty_steps_are_those_on_file(tmp_path: Path) -> None:

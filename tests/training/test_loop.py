@@ -1,7 +1,6 @@
 """The loop: what it does when a step goes wrong, and when it hears of steps only later."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -10,9 +9,7 @@ from torch import Tensor
 
 from pair2vec.encoders.context import ContextConfig
 from pair2vec.encoders.pair import PairConfig
-from pair2vec.miniworld import MiniWorld
 from pair2vec.text.corpus import Corpus
-from pair2vec.text.prepare import prepare
 from pair2vec.training.checkpoint import last_checkpoint
 from pair2vec.training.loop import DivergedError, Surroundings, Trainer, TrainingProgress
 from pair2vec.training.negatives import NegativesConfig
@@ -53,21 +50,6 @@ class LateReadings(Readings):
     def drain(self) -> list[Reading]:
         left, self._kept = self._kept, []
         return left
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
-    folder = tmp_path_factory.mktemp("corpus")
-    (folder / "text.txt").write_text(MiniWorld.create(0).text(1500))
-    return prepare([str(folder / "text.txt")], folder / "corpus")
 
 
 def make_trainer(

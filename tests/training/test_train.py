@@ -6,112 +6,21 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from math import log
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-import torch
-from numpy.typing import NDArray
+from tests.training.small_run import after, assert_identical, metrics_of, run, small
 
-from pair2vec.encoders.context import ContextConfig
-from pair2vec.encoders.pair import PairConfig
-from pair2vec.encoders.word_vectors import write_vec
 from pair2vec.errors import InputError, UsageError
-from pair2vec.miniworld import MiniWorld
 from pair2vec.model import SavedModel, load_model
-from pair2vec.text.corpus import Corpus, open_corpus
-from pair2vec.text.prepare import prepare
-from pair2vec.training import train as train_module
+from pair2vec.text.corpus import Corpus
 from pair2vec.training.checkpoint import checkpoint_path, last_checkpoint
 from pair2vec.training.loop import TrainingProgress
-from pair2vec.training.negatives import NegativesConfig
-from pair2vec.training.recipes import Recipe, TrainingConfig, pair_distance
-from pair2vec.training.settings import with_settings
-from pair2vec.training.train import Interrupted, recipe_of, train
-from pair2vec.triples.epoch import TriplesConfig
-
-SIZE = 16
-SMALL = Recipe(
-    name="small",
-    # Few triples an epoch, in many chunks: a run crosses both.
-    triples=TriplesConfig(threshold=3e-9, chunk_blocks=7, held_out=0.1),
-    pair=PairConfig(dimension=SIZE, layers=2),
-    context=ContextConfig(dimension=SIZE, hidden=8),
-    negatives=NegativesConfig(typed=0),
-    training=TrainingConfig(
-        batch=128,
-        epochs=4,
-        steps=40,
-        optimiser="adam",
-        rate=0.01,
-        schedule="linear",
-        warmup_steps=5,
-        loss="mean",
-        clip=1.0,
-        report_steps=10,
-        validation_steps=10,
-        checkpoint_steps=10,
-    ),
-)
-
-
-def small(**training: object) -> Recipe:
-    return with_settings(SMALL, {"training": training})
-
-
-def run(corpus: Corpus, out: Path, recipe: Recipe, **kwargs: Any) -> SavedModel:
-    return train(corpus, out, recipe, device="cpu", **kwargs)
-
-
-def after(steps: int) -> Callable[[], bool]:
-    """Says to stop after so many steps."""
-    asked: list[None] = []
-
-    def should_stop() -> bool:
-        asked.append(None)
-        return len(asked) >= steps
-
-    return should_stop
-
-
-def metrics_of(out: Path) -> list[dict[str, float]]:
-    """All lines but for the speed, which is another one every time."""
-    lines = [
-        json.loads(line) for line in (out / "training" / "metrics.jsonl").read_text().splitlines()
-    ]
-    return [
-        {name: value for name, value in line.items() if name != "triples_per_second"}
-        for line in lines
-    ]
-
-
-def assert_identical(found: SavedModel, expected: SavedModel) -> None:
-    assert found.names == expected.names
-    for name in expected.names:
-        assert np.array_equal(found.array(name), expected.array(name)), name
-    loss = found.config["metrics"]["validation_loss"]
-    assert loss == expected.config["metrics"]["validation_loss"]
-    assert found.config["triples"] == expected.config["triples"]
-    assert metrics_of(found.folder) == metrics_of(expected.folder)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
-
-
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
-    folder = tmp_path_factory.mktemp("corpus")
-    (folder / "text.txt").write_text(MiniWorld.create(0).text(3000))
-    return prepare([str(folder / "text.txt")], folder / "corpus")
+from pair2vec.training.recipes import Recipe
+from pair2vec.training.train import Interrupted, recipe_of
 
 
 @pytest.fixture(scope="module")
@@ -127,21 +36,6 @@ def model(
     """Trained without interruption."""
     out = tmp_path_factory.mktemp("models") / "model"
     return run(corpus, out, small(), report=reports.append)
-
-
-@pytest.fixture(scope="module")
-def vectors(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Of all words."""
-    path = tmp_path_factory.mktemp("vectors") / "words.vec"
-    words = corpus.vocabulary.words[4:]
-    write_vec(path, words, given_vectors(corpus))
-    return path
-
-
-def given_vectors(corpus: Corpus) -> NDArray[np.float32]:
-    """Of all words, special tokens left out."""
-    shape = (len(corpus.vocabulary) - 4, SIZE)
-    return np.random.default_rng(0).standard_normal(shape, np.float32)
 
 
 def test_the_loss_falls(model: SavedModel, reports: list[TrainingProgress]) -> None:
@@ -342,92 +236,3 @@ def test_patience_ends_a_run_that_no_longer_gets_better(corpus: Corpus, tmp_path
         run(corpus, tmp_path / "resumed", recipe, should_stop=after(12))
     resumed = run(corpus, tmp_path / "resumed", recipe, resume=True)
     assert resumed.config["triples"] == 15 * 128
-
-
-def test_pair_distance_publishes_the_given_vectors_without_training(
-    corpus: Corpus, vectors: Path, tmp_path: Path
-) -> None:
-    reports: list[TrainingProgress] = []
-    size = {"dimension": SIZE}
-    recipe = with_settings(pair_distance(), {"pair": size, "context": size})
-    own = open_corpus(shutil.copytree(corpus.folder, tmp_path / "corpus"))
-    found = run(own, tmp_path / "model", recipe, vectors=vectors, report=reports.append)
-    assert np.array_equal(found.array("pair.words")[4:], given_vectors(corpus))
-    assert found.config["triples"] == 0
-    assert not reports
-
-
-def test_vectors_are_where_training_starts(corpus: Corpus, vectors: Path, tmp_path: Path) -> None:
-    recipe = small(steps=1, rate=0.0)
-    found = run(corpus, tmp_path / "model", recipe, vectors=vectors)
-    for name in ("pair.words", "context.words"):
-        assert np.array_equal(found.array(name)[4:], given_vectors(corpus))
-
-
-def test_from_a_random_start_vectors_still_say_which_words_are_near(
-    corpus: Corpus, vectors: Path, tmp_path: Path
-) -> None:
-    recipe = with_settings(
-        small(steps=1, rate=0.0, start="random", report_steps=1), {"negatives": {"typed": 1}}
-    )
-    own = open_corpus(shutil.copytree(corpus.folder, tmp_path / "corpus"))
-    found = run(own, tmp_path / "model", recipe, vectors=vectors)
-    random = run(corpus, tmp_path / "random", small(steps=1, rate=0.0))
-    assert np.array_equal(found.array("pair.words"), random.array("pair.words"))
-    line = json.loads((tmp_path / "model/training/metrics.jsonl").read_text().splitlines()[0])
-    assert line["typed_x"] > 0
-
-
-def test_neighbours_are_found_once_and_kept_beside_the_corpus(
-    corpus: Corpus, vectors: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    own = open_corpus(shutil.copytree(corpus.folder, tmp_path / "corpus"))
-    recipe = with_settings(small(steps=5), {"negatives": {"typed": 1, "neighbours": 7}})
-    first = run(own, tmp_path / "first", recipe, vectors=vectors)
-    (path,) = own.folder.glob("neighbours-*.npy")
-    assert np.load(path).shape == (len(corpus.vocabulary), 7)
-    monkeypatch.setattr(train_module, "nearest_words", None)
-    second = run(own, tmp_path / "second", recipe, vectors=vectors)
-    assert_identical(second, first)
-    assert (own.folder / path.name).exists()
-
-
-def test_typed_negatives_need_vectors(
-    corpus: Corpus, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    recipe = with_settings(small(steps=10), {"negatives": {"typed": 1}})
-    reports: list[TrainingProgress] = []
-    run(corpus, tmp_path / "model", recipe, report=reports.append)
-    assert "without --vectors there are no neighbours" in caplog.text
-    assert reports[0].metrics["typed_x"] == 0
-    assert reports[0].metrics["other_x"] > 1
-    assert not list(corpus.folder.glob("neighbours-*"))
-
-
-def test_typed_negatives_have_a_loss_of_their_own(
-    corpus: Corpus, vectors: Path, tmp_path: Path
-) -> None:
-    own = open_corpus(shutil.copytree(corpus.folder, tmp_path / "corpus"))
-    recipe = with_settings(small(steps=10), {"negatives": {"typed": 1}})
-    reports: list[TrainingProgress] = []
-    run(own, tmp_path / "model", recipe, vectors=vectors, report=reports.append)
-    assert reports[0].metrics["typed_x"] > 0.1
-    assert reports[0].metrics["other_x"] > reports[0].metrics["typed_x"]
-
-
-def test_vectors_of_another_dimension_are_refused_with_the_way_out(
-    corpus: Corpus, tmp_path: Path
-) -> None:
-    path = tmp_path / "narrow.vec"
-    write_vec(path, corpus.vocabulary.words[4:9], np.ones((5, 8)))
-    way_out = "8 dimensions where the recipe has 16; --set pair.dimension=8 --set context.dimension"
-    with pytest.raises(UsageError, match=way_out):
-        run(corpus, tmp_path / "model", small(), vectors=path)
-
-
-def test_a_missing_file_of_vectors_is_named_before_anything_is_written(
-    corpus: Corpus, tmp_path: Path
-) -> None:
-    with pytest.raises(UsageError, match=r"missing\.vec: no such file of word vectors"):
-        run(corpus, tmp_path / "model", small(), vectors=tmp_path / "missing.vec")
-    assert not (tmp_path / "model").exists()

@@ -1,0 +1,37 @@
+"""What all tests of training share: one thread, and the text of a small world."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from tests.training.small_run import given_vectors
+
+from pair2vec.encoders.word_vectors import write_vec
+from pair2vec.miniworld import MiniWorld
+from pair2vec.text.corpus import Corpus
+from pair2vec.text.prepare import prepare
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    folder = tmp_path_factory.mktemp("corpus")
+    (folder / "text.txt").write_text(MiniWorld.create(0).text(3000))
+    return prepare([str(folder / "text.txt")], folder / "corpus")
+
+
+@pytest.fixture(scope="module")
+def vectors(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of all words."""
+    path = tmp_path_factory.mktemp("vectors") / "words.vec"
+    words = corpus.vocabulary.words[4:]
+    write_vec(path, words, given_vectors(corpus))
+    return path

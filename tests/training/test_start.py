@@ -1,0 +1,106 @@
+"""What training starts from: word vectors, and the words near each other by them."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.training.small_run import SIZE, assert_identical, given_vectors, run, small
+
+from pair2vec.encoders.word_vectors import write_vec
+from pair2vec.errors import UsageError
+from pair2vec.text.corpus import Corpus, open_corpus
+from pair2vec.training import train as train_module
+from pair2vec.training.loop import TrainingProgress
+from pair2vec.training.recipes import pair_distance
+from pair2vec.training.settings import with_settings
+
+
+def test_pair_distance_publishes_the_given_vectors_without_training(
+    corpus: Corpus, vectors: Path, tmp_path: Path
+) -> None:
+    reports: list[TrainingProgress] = []
+    size = {"dimension": SIZE}
+    recipe = with_settings(pair_distance(), {"pair": size, "context": size})
+    own = open_corpus(shutil.copytree(corpus.folder, tmp_path / "corpus"))
+    found = run(own, tmp_path / "model", recipe, vectors=vectors, report=reports.append)
+    assert np.array_equal(found.array("pair.words")[4:], given_vectors(corpus))
+    assert found.config["triples"] == 0
+    assert not reports
+
+
+def test_vectors_are_where_training_starts(corpus: Corpus, vectors: Path, tmp_path: Path) -> None:
+    recipe = small(steps=1, rate=0.0)
+    found = run(corpus, tmp_path / "model", recipe, vectors=vectors)
+    for name in ("pair.words", "context.words"):
+        assert np.array_equal(found.array(name)[4:], given_vectors(corpus))
+
+
+def test_from_a_random_start_vectors_still_say_which_words_are_near(
+    corpus: Corpus, vectors: Path, tmp_path: Path
+) -> None:
+    recipe = with_settings(
+        small(steps=1, rate=0.0, start="random", report_steps=1), {"negatives": {"typed": 1}}
+    )
+    own = open_corpus(shutil.copytree(corpus.folder, tmp_path / "corpus"))
+    found = run(own, tmp_path / "model", recipe, vectors=vectors)
+    random = run(corpus, tmp_path / "random", small(steps=1, rate=0.0))
+    assert np.array_equal(found.array("pair.words"), random.array("pair.words"))
+    line = json.loads((tmp_path / "model/training/metrics.jsonl").read_text().splitlines()[0])
+    assert line["typed_x"] > 0
+
+
+def test_neighbours_are_found_once_and_kept_beside_the_corpus(
+    corpus: Corpus, vectors: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = open_corpus(shutil.copytree(corpus.folder, tmp_path / "corpus"))
+    recipe = with_settings(small(steps=5), {"negatives": {"typed": 1, "neighbours": 7}})
+    first = run(own, tmp_path / "first", recipe, vectors=vectors)
+    (path,) = own.folder.glob("neighbours-*.npy")
+    assert np.load(path).shape == (len(corpus.vocabulary), 7)
+    monkeypatch.setattr(train_module, "nearest_words", None)
+    second = run(own, tmp_path / "second", recipe, vectors=vectors)
+    assert_identical(second, first)
+    assert (own.folder / path.name).exists()
+
+
+def test_typed_negatives_need_vectors(
+    corpus: Corpus, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    recipe = with_settings(small(steps=10), {"negatives": {"typed": 1}})
+    reports: list[TrainingProgress] = []
+    run(corpus, tmp_path / "model", recipe, report=reports.append)
+    assert "without --vectors there are no neighbours" in caplog.text
+    assert reports[0].metrics["typed_x"] == 0
+    assert reports[0].metrics["other_x"] > 1
+    assert not list(corpus.folder.glob("neighbours-*"))
+
+
+def test_typed_negatives_have_a_loss_of_their_own(
+    corpus: Corpus, vectors: Path, tmp_path: Path
+) -> None:
+    own = open_corpus(shutil.copytree(corpus.folder, tmp_path / "corpus"))
+    recipe = with_settings(small(steps=10), {"negatives": {"typed": 1}})
+    reports: list[TrainingProgress] = []
+    run(own, tmp_path / "model", recipe, vectors=vectors, report=reports.append)
+    assert reports[0].metrics["typed_x"] > 0.1
+    assert reports[0].metrics["other_x"] > reports[0].metrics["typed_x"]
+
+
+def test_vectors_of_another_dimension_are_refused_with_the_way_out(
+    corpus: Corpus, tmp_path: Path
+) -> None:
+    path = tmp_path / "narrow.vec"
+    write_vec(path, corpus.vocabulary.words[4:9], np.ones((5, 8)))
+    way_out = "8 dimensions where the recipe has 16; --set pair.dimension=8 --set context.dimension"
+    with pytest.raises(UsageError, match=way_out):
+        run(corpus, tmp_path / "model", small(), vectors=path)
+
+
+def test_a_missing_file_of_vectors_is_named_before_anything_is_written(
+    corpus: Corpus, tmp_path: Path
+) -> None:
+    with pytest.raises(UsageError, match=r"missing\.vec: no such file of word vectors"):
+        run(corpus, tmp_path / "model", small(), vectors=tmp_path / "missing.vec")
+    assert not (tmp_path / "model").exists()
