@@ -1,13 +1,12 @@
-import bz2
+"""Files of word vectors: every format, read to the bit, and damage that is named."""
+
 import gzip
-import lzma
 import struct
 import unicodedata
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,9 +14,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from numpy.typing import NDArray
+from tests.encoders.small_words import COMPRESSIONS, SPECIAL, VECTORS, WORDS, vocabulary_of
 from tests.real_data import real_data
 
-from pair2vec.encoders import fasttext_file
 from pair2vec.encoders.word_vectors import (
     WordVectors,
     fill_missing,
@@ -26,18 +25,7 @@ from pair2vec.encoders.word_vectors import (
     write_vec,
 )
 from pair2vec.errors import InputError, UsageError
-from pair2vec.text import sources
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary, WordCount
-
-SPECIAL = len(SPECIAL_TOKENS)
-WORDS = ["paris", "été", ",", "東京", "u.s.", "1,000"]
-VECTORS = np.random.default_rng(0).normal(size=(6, 5)).astype(np.float32)
-
-
-def vocabulary_of(*words: str) -> Vocabulary:
-    return Vocabulary(
-        [WordCount(word, count) for count, word in enumerate(reversed(words), 1)][::-1]
-    )
 
 
 def text_rows(words: Sequence[str], vectors: NDArray[np.float32], end: str = "\n") -> bytes:
@@ -72,19 +60,6 @@ def as_binary_lines(words: Sequence[str], vectors: NDArray[np.float32]) -> bytes
 
 
 FORMATS = [as_vec, as_fasttext_vec, as_glove, as_windows_glove, as_binary, as_binary_lines]
-COMPRESSIONS: list[Callable[[bytes], bytes]] = [bytes, gzip.compress, bz2.compress, lzma.compress]
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return tmp_path / "vectors"
-
-
-@pytest.fixture(params=[13, 1 << 20])
-def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Bytes read at a time: less than a row, or all of the file."""
-    monkeypatch.setattr(sources, "BLOCK", request.param)
-    monkeypatch.setattr(fasttext_file, "_MATRIX_BLOCK", 10 * request.param)
 
 
 @pytest.mark.usefixtures("block")
@@ -272,99 +247,6 @@ def test_no_beginning_of_a_binary_file_passes_for_the_whole(file: Path) -> None:
         file.write_bytes(content[:size])
         with pytest.raises(InputError):
             read_word_vectors(file, vocabulary_of(*WORDS))
-
-
-# fastText models
-
-MODEL_SENTENCES = [[*WORDS, "Берлин", "a", "Paris"], ["straße", "été", "paris", "𝒳y"]]
-MODEL_WORDS = len({word for sentence in MODEL_SENTENCES for word in sentence})
-
-
-def fasttext_model(path: Path, **settings: int) -> Path:
-    """A small model as gensim trains it, in the format of fastText."""
-    from gensim.models import FastText
-    from gensim.models.fasttext import save_facebook_model
-
-    settings = {"vector_size": 7, "bucket": 50, **settings}
-    model = FastText(MODEL_SENTENCES, min_count=1, epochs=1, workers=1, **settings)
-    # Longer than training leaves them, so that each part of a sum can be told.
-    generator = np.random.default_rng(0)
-    for part in (model.wv.vectors_vocab, model.wv.vectors_ngrams):
-        part[:] = generator.normal(size=part.shape)
-    save_facebook_model(model, str(path))
-    return path
-
-
-@pytest.mark.usefixtures("block")
-@pytest.mark.parametrize("compress", COMPRESSIONS)
-@pytest.mark.parametrize(
-    "settings",
-    [{}, {"min_n": 1, "max_n": 2}, {"min_n": 2, "max_n": 9, "bucket": 3}, {"min_n": 1, "max_n": 0}],
-    ids=str,
-)
-def test_a_fasttext_model_gives_what_gensim_reads(
-    settings: dict[str, int], compress: Callable[[bytes], bytes], file: Path
-) -> None:
-    from gensim.models.fasttext import load_facebook_vectors
-
-    reference: Any = load_facebook_vectors(str(fasttext_model(file, **settings)))
-    file.write_bytes(compress(file.read_bytes()))
-    known = ["paris", "été", "東京", "straße", "𝒳y", "a", ","]
-    read = read_word_vectors(file, vocabulary_of("absent", *known, "берлин"))
-    assert read.found[SPECIAL:].tolist() == [False] + [True] * 8
-    expected = [reference[word] for word in [*known, "Берлин"]]
-    np.testing.assert_allclose(read.vectors[SPECIAL + 1 :], expected, rtol=1e-5, atol=1e-6)
-    assert not read.vectors[: SPECIAL + 1].any()
-
-
-def test_a_fasttext_model_of_version_11_is_read_like_one_of_12(file: Path) -> None:
-    content = fasttext_model(file).read_bytes()
-    newer = read_word_vectors(file, vocabulary_of("paris"))
-    file.write_bytes(content[:4] + struct.pack("<i", 11) + content[8:])
-    older = read_word_vectors(file, vocabulary_of("paris"))
-    np.testing.assert_array_equal(older.vectors, newer.vectors)
-
-
-def test_no_beginning_of_a_fasttext_model_passes_for_the_whole(file: Path) -> None:
-    content = fasttext_model(file, bucket=4).read_bytes()
-    words = content.index(b"paris\0")
-    matrix = content.index(struct.pack("<2q", MODEL_WORDS + 4, 7), words) + 16
-    end = matrix + 4 * 7 * (MODEL_WORDS + 4)
-    for size in [*range(words + 40), *range(matrix - 20, matrix + 20), *range(end - 20, end)]:
-        file.write_bytes(content[:size])
-        with pytest.raises(InputError):
-            read_word_vectors(file, vocabulary_of("paris"))
-
-
-@pytest.mark.parametrize(
-    ("place", "value", "problem"),
-    [
-        (4, 13, "a fastText model of version 13"),
-        (8, 0, "damaged: its first bytes"),
-        (8, 6, "damaged: the matrix"),
-        (72, 1, "a fastText classifier"),
-    ],
-)
-def test_a_fasttext_model_we_cannot_read_is_refused(
-    place: int, value: int, problem: str, file: Path
-) -> None:
-    content = bytearray(fasttext_model(file).read_bytes())
-    content[place : place + 4] = struct.pack("<i", value)
-    file.write_bytes(content)
-    with pytest.raises(InputError, match=problem):
-        read_word_vectors(file, vocabulary_of("paris"))
-
-
-def test_a_quantised_or_infinite_fasttext_model_is_refused(file: Path) -> None:
-    content = fasttext_model(file).read_bytes()
-    matrix = content.index(struct.pack("<2q", MODEL_WORDS + 50, 7))
-    file.write_bytes(content[: matrix - 1] + b"\1" + content[matrix:])
-    with pytest.raises(InputError, match="a quantised fastText model"):
-        read_word_vectors(file, vocabulary_of("paris"))
-    infinite = struct.pack("<f", np.inf) * 7 * MODEL_WORDS
-    file.write_bytes(content[: matrix + 16] + infinite + content[matrix + 16 + len(infinite) :])
-    with pytest.raises(InputError, match="not finite"):
-        read_word_vectors(file, vocabulary_of("paris"))
 
 
 # Words without a vector

@@ -4,12 +4,17 @@ import pytest
 import torch
 
 from pair2vec.errors import UsageError
-from pair2vec.training.devices import computing, find_device
+from pair2vec.training.devices import computing, find_device, selected
 
 
 def test_a_cpu_computes_in_float32() -> None:
     with computing(torch.device("cpu")):
         assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.float32
+
+
+def test_on_a_cpu_nothing_is_selected() -> None:
+    with selected(torch.device("cpu")):
+        assert torch.ones(1).device.type == "cpu"
 
 
 def test_a_device_that_is_not_there_is_named() -> None:

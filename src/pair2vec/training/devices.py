@@ -34,6 +34,11 @@ def threads(count: int) -> Iterator[None]:
         torch.set_num_threads(before)
 
 
+def selected(device: torch.device) -> AbstractContextManager[object]:
+    """What is launched without naming a device, as kernels of our own are, goes to this GPU."""
+    return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
+
+
 def computing(device: torch.device) -> AbstractContextManager[object]:
     """bfloat16 where matrix products are, on a GPU; float32 on a CPU."""
     if device.type == "cuda":

@@ -36,6 +36,7 @@ LONG_RUN = 20_000_000
 
 
 _BATCHES_AHEAD = 8
+"""Made while a GPU learns from others."""
 
 VALIDATION_BATCH = 4_096
 """One for all runs: a batch's contexts are each other's negatives, so its size is in the loss."""

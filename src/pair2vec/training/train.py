@@ -30,7 +30,7 @@ from pair2vec.model.folder import (
 from pair2vec.model.precision import Precision
 from pair2vec.text.corpus import Corpus
 from pair2vec.text.patterns import context_text
-from pair2vec.training.devices import find_device, threads
+from pair2vec.training.devices import find_device, selected, threads
 from pair2vec.training.loop import Surroundings, Trainer, TrainingProgress
 from pair2vec.training.negatives import nearest_words
 from pair2vec.training.publishing import published_arrays
@@ -94,7 +94,7 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
         )
     trainer = Trainer(corpus, recipe, start_of(corpus, recipe, given), neighbours, surroundings)
     del given  # as large as the tables it was copied into
-    with threads(recipe.training.threads):
+    with threads(recipe.training.threads), selected(found_device):
         if not trainer.run():
             raise Interrupted
     return publish(trainer, corpus, out, precision, overwrite=overwrite or resume)
