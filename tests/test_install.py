@@ -29,8 +29,12 @@ def test_the_wheel_answers_without_torch(tmp_path: Path) -> None:
     assert "numpy" in installed
     assert "torch" not in installed
 
-    model = save_tiny_model(tmp_path / "model")
     pair2vec = tmp_path / "user" / "bin" / "pair2vec"
+    assert "1  oregon" in run(pair2vec, "fill", "in X , Y .", "--x", "portland")
+    code = "import pair2vec; print(pair2vec.load().analogy('france', 'paris', 'japan')[0].word)"
+    assert run(python, "-c", code).strip() == "tokyo"
+
+    model = save_tiny_model(tmp_path / "model")
     assert "hot, cold in" in run(pair2vec, "score", "hot", "cold", "X and Y", "--model", model)
     assert "1  " in run(pair2vec, "fill", "X and Y", "--x", "hot", "--model", model)
     # The table of the paper is a data file of the package.

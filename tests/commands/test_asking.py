@@ -255,11 +255,17 @@ def test_a_reader_that_leaves_is_no_reason_for_a_traceback(folder: Path) -> None
 
 
 @pytest.mark.parametrize("command", QUESTIONS)
-def test_no_model_is_one_clear_line(tmp_path: Path, command: str) -> None:
-    question = QUESTIONS[command]
-    assert_fails(pair2vec(command, *question), 2, "no model given")
-    missing = pair2vec(command, *question, "--model", tmp_path / "no")
+def test_a_model_that_is_not_there_is_one_clear_line(tmp_path: Path, command: str) -> None:
+    missing = pair2vec(command, *QUESTIONS[command], "--model", tmp_path / "no")
     assert_fails(missing, 1, "no: no such folder")
+
+
+@pytest.mark.parametrize("command", QUESTIONS)
+def test_the_bundled_model_is_asked_unless_another_is_named(command: str) -> None:
+    by_default = pair2vec(command, *QUESTIONS[command])
+    assert by_default.returncode == 0, by_default.stderr
+    by_name = pair2vec(command, *QUESTIONS[command], "--model", "wikipedia")
+    assert by_default.stdout == by_name.stdout
 
 
 def test_a_model_that_cannot_be_read_is_one_clear_line(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def test_questions_with_unknown_words_are_left_out(tmp_path: Path) -> None:
         'fill "in X , Y ." --x portland',
         'fill "either X or Y" --x hard',
         "analogy france paris japan",
-        "nearest france paris",
+        "nearest japan tokyo",
         "nearest hot cold",
     ]
 

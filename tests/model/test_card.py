@@ -23,7 +23,12 @@ CONFIG: dict[str, Any] = {
         "fingerprint": "abcdef0123456789" * 4,
         "sources": [{"name": "/home/me/dump.xml.bz2", "bytes": 5}, "notes.txt"],
     },
-    "recipe": {"name": "fast", "negatives": {"contexts": 2}, "layers": [300, 300], "clip": None},
+    "recipe": {
+        "name": "fast",
+        "negatives": {"contexts": 2, "words": 3},
+        "layers": [300, 300],
+        "clip": None,
+    },
     "triples": 356_000_000,
     "metrics": {"bats": {"inflectional": 0.7281234567}, "loss": 1.5},
 }
@@ -45,10 +50,10 @@ def test_a_card_says_what_the_config_says() -> None:
         "| fingerprint | " + "abcdef0123456789" * 4 + " |",
         "| sources | dump.xml.bz2, notes.txt |",
         "| triples seen | 356,000,000 |",
-        "| negatives.contexts | 2 |",
+        "| negatives | contexts 2, words 3 |",
         "| layers | 300, 300 |",
         "| clip | null |",
-        "| bats.inflectional | 0.728123 |",
+        "| bats | inflectional 0.728123 |",
         'pair2vec fill "X and Y" --x hot --model FOLDER',
         "- Tables are rounded to eight bits: by at most 1/254 of a row's largest value.",
     ]:
@@ -122,7 +127,7 @@ def test_the_facts_of_a_model_are_in_reading_order(tmp_path: Path) -> None:
         ("corpus fingerprint", "abcdef0123456789"),
         ("corpus tokens", "1,000,000"),
         ("triples seen", "356,000,000"),
-        ("metrics.bats.inflectional", "0.728123"),
+        ("metrics.bats", "inflectional 0.728123"),
         ("metrics.loss", "1.5"),
     ]
 

@@ -27,7 +27,7 @@ def test_facts_are_merged_into_config_and_card(model: Path) -> None:
     }
     card = (model / "README.md").read_text()
     assert card.startswith("---\nlibrary_name: pair2vec\nlicense: cc-by-sa-4.0\n---\n")
-    assert "| slots.right_rows | 9 |" in card
+    assert "| slots | right_rows 9, rows 14 |" in card
     assert "## Notes\n\n- Made by hand.\n- Small\n" in card
     assert "## Licence\n\ncc-by-sa-4.0\n" in card
 

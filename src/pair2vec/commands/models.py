@@ -14,17 +14,17 @@ def models(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """List the models that come with the package."""
-    from pair2vec.display.summary import facts_table
+    from pair2vec.display.summary import models_table
     from pair2vec.model import bundled_models, load_model, model_facts
 
     found = {name: model_facts(load_model(folder)) for name, folder in bundled_models().items()}
     if as_json:
         typer.echo(json.dumps({"models": found}, ensure_ascii=False))
-        return
-    if not found:
+    elif found:
+        Console(highlight=False).print(models_table(found))
+        typer.echo("The first is used where no --model is given; 'pair2vec info NAME' says more.")
+    else:
         typer.echo("No models come with this version; make one with 'pair2vec train'.")
-    for facts in found.values():
-        Console(highlight=False).print(facts_table(facts))
 
 
 def push(

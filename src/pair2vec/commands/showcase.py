@@ -17,7 +17,7 @@ _ANALOGIES = (
     ("einstein", "physicist", "mozart"),
     ("walk", "walked", "sing"),
 )
-_PAIRS = (("france", "paris"), ("hot", "cold"), ("dog", "puppy"))
+_PAIRS = (("japan", "tokyo"), ("hot", "cold"), ("king", "queen"))
 _WORDS_SHOWN, _PAIRS_SHOWN = 4, 3
 
 

@@ -1,4 +1,4 @@
-"""A corpus in a few lines."""
+"""A corpus or a model in a few lines."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -40,4 +40,16 @@ def facts_table(facts: Mapping[str, str]) -> Table:
     table.add_column(overflow="fold")
     for name, value in facts.items():
         table.add_row(name, value)
+    return table
+
+
+def models_table(models: Mapping[str, Mapping[str, str]]) -> Table:
+    """One model a row: its name, and what `model_facts` says of it."""
+    columns = {"words": "words", "size on disk": "size", "corpus tokens": "tokens learnt from"}
+    table = Table(box=None, pad_edge=False)
+    for title in ("name", *columns.values(), "licence"):
+        table.add_column(title, justify="left" if title in {"name", "licence"} else "right")
+    for name, facts in models.items():
+        values = [facts.get(fact, "–") for fact in columns]
+        table.add_row(name, *values, facts.get("licence", "–"))
     return table

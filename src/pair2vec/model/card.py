@@ -109,7 +109,10 @@ def corpus_facts(config: Config) -> dict[str, str]:
 
 
 def flattened(value: object, name: str) -> dict[str, str]:
-    """Any JSON as printable values by dotted names; one that is not an object is called `name`."""
+    """Any JSON as printable values by dotted names; one that is not an object is called `name`.
+
+    An object within, if it has no further ones in it, is one line.
+    """
     if value is None:
         return {}
     if isinstance(value, Mapping):
@@ -119,7 +122,7 @@ def flattened(value: object, name: str) -> dict[str, str]:
 
 def _leaves(value: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str, str]]:
     for key, item in value.items():
-        if isinstance(item, Mapping):
+        if isinstance(item, Mapping) and any(isinstance(part, Mapping) for part in item.values()):
             yield from _leaves(item, f"{prefix}{key}.")
         else:
             yield f"{prefix}{key}", _printable(item)
@@ -128,6 +131,8 @@ def _leaves(value: Mapping[str, object], prefix: str = "") -> Iterator[tuple[str
 def _printable(value: object) -> str:
     if isinstance(value, str):
         return value
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key} {_printable(item)}" for key, item in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(map(_printable, value))
     if isinstance(value, float):

@@ -23,6 +23,8 @@ def model_facts(saved: SavedModel) -> dict[str, str]:
         facts["corpus tokens"] = corpus["tokens"]
     if "triples seen" in corpus:
         facts["triples seen"] = corpus["triples seen"]
+    if "licence" in config:
+        facts["licence"] = str(config["licence"])
     # Under a name of their own, so that a metric called "words" is not taken for the size.
-    metrics = {"metrics": config["metrics"]} if config.get("metrics") else {}
-    return {**facts, **flattened(metrics, "metrics")}
+    metrics = flattened(config.get("metrics") or None, "metric")
+    return {**facts, **{f"metrics.{name}": value for name, value in metrics.items()}}

@@ -129,17 +129,23 @@ def pair_distance() -> Recipe:
 
 
 def fast() -> Recipe:
-    """As we would do it today: large batches, Adam, warm-up and decay."""
+    """As we would do it today: large batches, Adam, warm-up and decay.
+
+    The threshold, the exponent and the rate were chosen by runs of 100 million triples, on every
+    second relation of BATS: a rate of 2e-3 or 4e-3 lowers the loss but not the analogies.
+    """
     size = 300
     return replace(
         paper(),
         name="fast",
+        triples=TriplesConfig(threshold=3e-6),
+        negatives=NegativesConfig(exponent=0.5),
         pair=PairConfig(dimension=size, length=math.sqrt(size)),
         training=TrainingConfig(
             batch=8192,
             epochs=3,
             optimiser="adam",
-            rate=2e-3,
+            rate=1e-3,
             schedule="linear",
             warmup_steps=300,
             loss="mean",

@@ -1,0 +1,71 @@
+"""The model that comes with the package."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import pair2vec
+from pair2vec.model import bundled_models, load_model, model_card
+from pair2vec.query import Pair2vec
+
+NAME = "wikipedia"
+
+
+@pytest.fixture(scope="module")
+def folder() -> Path:
+    return bundled_models()[NAME]
+
+
+@pytest.fixture(scope="module")
+def model() -> Pair2vec:
+    return pair2vec.load()
+
+
+def test_it_is_small_and_knows_many_words(folder: Path, model: Pair2vec) -> None:
+    assert sum(path.stat().st_size for path in folder.iterdir()) <= 24_000_000
+    assert len(model.vocabulary) >= 50_000
+
+
+def test_it_says_where_it_comes_from(folder: Path) -> None:
+    config = load_model(folder).config
+    assert config["recipe"]["name"] == "fast"
+    assert len(config["corpus"]["fingerprint"]) == 64
+    assert config["licence"] == "cc-by-sa-4.0"
+    assert {"bats", "slots"} <= config["metrics"].keys()
+    assert "/" not in json.dumps(config["corpus"])
+
+
+def test_its_card_is_that_of_its_config(folder: Path) -> None:
+    assert (folder / "README.md").read_text() == model_card(load_model(folder).config)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "x", "y"),
+    [
+        ("in X , Y .", "portland", "oregon"),
+        ("X , a famous Y ,", "monet", "painter"),
+        ("including X and other Y", "copper", "metals"),
+        ("X or Y", "increase", "decrease"),
+    ],
+)
+def test_it_fills_slots(model: Pair2vec, pattern: str, x: str, y: str) -> None:
+    assert y in [match.word for match in model.fill(pattern, x=x, top=3)]
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["france paris japan tokyo", "walk walked sing sang", "einstein physicist mozart composer"],
+)
+def test_it_answers_analogies(model: Pair2vec, question: str) -> None:
+    *given, answer = question.split()
+    assert model.analogy(*given)[0].word == answer
+
+
+def test_a_pair_and_its_inverse_differ(model: Pair2vec) -> None:
+    forward, backward = (
+        {(match.x, match.y) for match in model.nearest(*pair, top=5)}
+        for pair in (("king", "queen"), ("queen", "king"))
+    )
+    assert ("prince", "princess") in forward
+    assert ("prince", "princess") not in backward
