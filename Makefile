@@ -16,14 +16,14 @@ $(READY): pyproject.toml constraints.txt
 	touch $(READY)
 
 demo: $(READY)
+	@echo '$$ pair2vec demo --out demo/world'
+	@$(BIN)/pair2vec demo --out demo/world
+	@echo
 	@echo '$$ pair2vec prepare examples/world.xml examples/opposites.txt --out demo/corpus --vocab 100'
 	@$(BIN)/pair2vec prepare examples/world.xml examples/opposites.txt --out demo/corpus --vocab 100 --overwrite
 	@echo
 	@echo '$$ pair2vec info demo/corpus --sentences 12'
 	@$(BIN)/pair2vec info demo/corpus --sentences 12
-	@echo
-	@echo '$$ pair2vec demo --out demo/world'
-	@$(BIN)/pair2vec demo --out demo/world
 
 test: $(READY)
 	$(BIN)/python -m pytest
