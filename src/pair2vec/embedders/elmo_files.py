@@ -1,0 +1,185 @@
+"""The two files of an ELMo model as AllenNLP publishes them: options in JSON, weights in HDF5."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from pair2vec.errors import InputError, UsageError
+
+CHARACTERS = 261
+"""Rows of ``char_embed``: the 256 bytes and five marks. AllenNLP counts one more for padding."""
+
+_ACTIVATIONS = ("relu", "tanh")
+
+
+class Filters(NamedTuple):
+    """Filters of one width, in characters, over the characters of a word."""
+
+    width: int
+    number: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ElmoOptions:
+    """What the weights have to be put together as."""
+
+    character_dimension: int
+    longest_word: int
+    """In characters, marks for its begin and end included; a longer one is cut."""
+    filters: tuple[Filters, ...]
+    activation: str
+    highways: int
+    projection: int
+    """Dimension of a word between the layers, in one direction."""
+    cell: int
+    layers: int
+    skip_connections: bool
+    cell_clip: float
+    projection_clip: float
+
+    @property
+    def filter_count(self) -> int:
+        """Of all widths together."""
+        return sum(filters.number for filters in self.filters)
+
+    @property
+    def widest(self) -> int:
+        """The width of the widest filters."""
+        return max(filters.width for filters in self.filters)
+
+
+def find_elmo_files(folder: Path) -> tuple[list[Path], list[Path]]:
+    """The files of options and those of weights in a folder; of a model, there is one of each."""
+    return sorted(folder.glob("*options.json")), sorted(folder.glob("*.hdf5"))
+
+
+def read_options(path: Path) -> ElmoOptions:
+    """Read and check the options.
+
+    Raises:
+        InputError: not JSON, or a key is missing or has a value that makes no sense.
+    """
+    options = _OptionFile(path)
+    # A word has marks at both ends, and the shortest there is, a sentence's begin, one character.
+    longest_word = options.whole("char_cnn", "max_characters_per_token", least=3)
+    return ElmoOptions(
+        character_dimension=options.whole("char_cnn", "embedding", "dim"),
+        longest_word=longest_word,
+        filters=options.filters(longest_word, "char_cnn", "filters"),
+        activation=options.activation("char_cnn", "activation"),
+        highways=options.whole("char_cnn", "n_highway", least=0),
+        projection=options.whole("lstm", "projection_dim"),
+        cell=options.whole("lstm", "dim"),
+        layers=options.whole("lstm", "n_layers"),
+        skip_connections=options.truth("lstm", "use_skip_connections"),
+        cell_clip=options.limit("lstm", "cell_clip"),
+        projection_clip=options.limit("lstm", "proj_clip"),
+    )
+
+
+class _OptionFile:
+    """A file of options, and what each key must be."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        try:
+            self._content = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise InputError(f"{path}: cannot be read as JSON: {error}") from error
+
+    def whole(self, *keys: str, least: int = 1) -> int:
+        value = self._value(keys)
+        if type(value) is not int or value < least:
+            raise self._error(keys, f"a whole number of {least} or more")
+        return value
+
+    def limit(self, *keys: str) -> float:
+        value = self._value(keys)
+        if type(value) not in (int, float) or not value > 0:
+            raise self._error(keys, "a number above 0")
+        return float(value)
+
+    def truth(self, *keys: str) -> bool:
+        value = self._value(keys)
+        if type(value) is not bool:
+            raise self._error(keys, "true or false")
+        return value
+
+    def activation(self, *keys: str) -> str:
+        value = self._value(keys)
+        if value not in _ACTIVATIONS:
+            raise self._error(keys, " or ".join(_ACTIVATIONS))
+        return str(value)
+
+    def filters(self, widest: int, *keys: str) -> tuple[Filters, ...]:
+        value = self._value(keys)
+        try:
+            filters = tuple(Filters(int(width), int(number)) for width, number in value)
+        except (TypeError, ValueError):
+            filters = ()
+        if not filters or not all(1 <= width <= widest and number > 0 for width, number in filters):
+            wanted = f"a list of [width, number], no width above {widest}"
+            raise self._error(keys, wanted)
+        return filters
+
+    def _value(self, keys: tuple[str, ...]) -> Any:  # noqa: ANN401
+        value = self._content
+        for key in keys:
+            if not isinstance(value, dict) or key not in value:
+                raise InputError(f"{self._path}: has no {'.'.join(keys)}; not options of ELMo?")
+            value = value[key]
+        return value
+
+    def _error(self, keys: tuple[str, ...], wanted: str) -> InputError:
+        value = json.dumps(self._value(keys))
+        return InputError(f"{self._path}: {'.'.join(keys)} is {value}; it must be {wanted}")
+
+
+class WeightFile:
+    """An open file of weights."""
+
+    def __init__(self, path: Path, content: Any) -> None:  # noqa: ANN401
+        self._path, self._content = path, content
+
+    def tensor(self, name: str, *shape: int) -> Tensor:
+        """The float32 values of a dataset, which must have this shape."""
+        data = self._content.get(name)
+        found = getattr(data, "shape", None)
+        if found is None:
+            raise InputError(f"{self._path}: has no dataset {name}; not weights of ELMo?")
+        if tuple(found) != shape:
+            raise InputError(
+                f"{self._path}: {name} is of shape {list(found)}, but by the options beside it of "
+                f"{list(shape)}"
+            )
+        try:
+            return torch.from_numpy(np.asarray(data[...], np.float32))
+        except (OSError, ValueError) as error:
+            raise InputError(f"{self._path}: {name} cannot be read: {error}") from error
+
+
+@contextmanager
+def open_weights(path: Path) -> Iterator[WeightFile]:
+    """Open a file of weights, for as long as they are copied out.
+
+    Raises:
+        UsageError: the library that reads such files is not installed.
+        InputError: it is not such a file.
+    """
+    try:
+        import h5py
+    except ImportError as error:
+        raise UsageError(f"{path}: to read it: pip install 'pair2vec[elmo]'") from error
+    try:
+        content = h5py.File(path, "r")
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read as HDF5: {error}") from error
+    with content:
+        yield WeightFile(path, content)

@@ -1,0 +1,78 @@
+"""The embedder: words of sentences in, a vector for each out, whatever makes it.
+
+Shapes: B sentences, n words of the longest, D dimension.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from pair2vec.errors import UsageError
+
+Sentence = Sequence[str]
+"""Words as the text spells them, capitals kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderInputs:
+    """What an embedder needs of a batch, by name: made by its `prepare`, moved as a whole."""
+
+    tensors: dict[str, Tensor]
+
+    def __getitem__(self, name: str) -> Tensor:
+        return self.tensors[name]
+
+    def to(self, device: torch.device | str, *, non_blocking: bool = False) -> "EmbedderInputs":
+        """The same on another device."""
+        return self._each(lambda tensor: tensor.to(device, non_blocking=non_blocking))
+
+    def pin_memory(self) -> "EmbedderInputs":
+        """The same in memory that a GPU reads from by itself, so that it need not be waited for."""
+        return self._each(Tensor.pin_memory)
+
+    def _each(self, move: Callable[[Tensor], Tensor]) -> "EmbedderInputs":
+        return EmbedderInputs({name: move(tensor) for name, tensor in self.tensors.items()})
+
+
+class Embedder(nn.Module, ABC):
+    """A pretrained model that gives each word of a sentence a vector.
+
+    It is frozen but for a few parameters that learn how to use it: those, and no others, have
+    ``requires_grad``. They are what a model built on it has to save.
+    """
+
+    dimension: int
+    """D"""
+
+    def prepare(self, sentences: Sequence[Sentence]) -> EmbedderInputs:
+        """What `forward` needs of these sentences, on the CPU.
+
+        Apart from it because it is work for the CPU, to be done while a GPU is at the batch before.
+        """
+        for sentence in sentences:
+            if isinstance(sentence, str):
+                raise UsageError(f"{sentence!r} is a string; give a list of its words")
+        return EmbedderInputs(self._prepare(sentences))
+
+    @abstractmethod
+    def _prepare(self, sentences: Sequence[Sentence]) -> dict[str, Tensor]:
+        """The tensors of `prepare`; the sentences are no strings."""
+
+    @abstractmethod
+    def forward(self, inputs: EmbedderInputs) -> Tensor:
+        """The vectors (B, n, D) of a prepared batch; zero behind the end of a sentence."""
+
+
+def padded(rows: Sequence[Sequence[int]], padding: int = 0) -> Tensor:
+    """Rows of numbers as one tensor (B, n), `padding` behind the short ones."""
+    lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+    numbers = np.full((len(rows), lengths.max(initial=0)), padding, np.int64)
+    is_given = np.arange(numbers.shape[1]) < lengths[:, None]
+    # All rows in one go: several times as quick as lists to be told the shape of.
+    numbers[is_given] = np.fromiter(chain.from_iterable(rows), np.int64, lengths.sum())
+    return torch.from_numpy(numbers)
