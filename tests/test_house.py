@@ -22,13 +22,24 @@ MAY_IMPORT: dict[str, set[str]] = {
     "model": {"text"},
     "training": {"encoders", "triples", "model", "text"},
     "query": {"model", "text"},
-    "injection": {"encoders", "model", "text"},
+    "wordnet": set(),
+    "embedders": {"encoders", "text"},
+    "injection": {"encoders", "model", "query", "text", "wordnet"},
+    "supervised": {"training", "triples", "text"},
+    "nli": {
+        *("injection", "embedders", "supervised", "training", "triples", "wordnet"),
+        *("encoders", "model", "text"),
+    },
     "miniworld": set(),
-    "evaluation": {"miniworld", "query", "training", "theory", "triples", "model", "text"},
-    "display": {"text", "theory", "training", "query", "evaluation"},
+    "evaluation": {
+        *("miniworld", "query", "training", "theory", "triples", "model", "text"),
+        *("nli", "injection", "embedders", "wordnet"),
+    },
+    "display": {"text", "theory", "training", "query", "evaluation", "supervised", "nli"},
     "commands": {
         *("text", "triples", "theory", "encoders", "training", "model", "query"),
-        *("injection", "miniworld", "evaluation", "display"),
+        *("injection", "embedders", "supervised", "nli", "wordnet"),
+        *("miniworld", "evaluation", "display"),
     },
     "cli": {"commands"},
     "__main__": {"cli"},
@@ -39,7 +50,8 @@ MAY_IMPORT: dict[str, set[str]] = {
 FOUNDATIONS = {"", "errors", "atomic"}
 WITHOUT_TORCH = {
     *FOUNDATIONS,
-    *("text", "triples", "theory", "model", "query", "miniworld", "display", "commands", "cli"),
+    *("text", "triples", "theory", "model", "query", "wordnet", "miniworld", "display"),
+    *("commands", "cli"),
 }
 
 

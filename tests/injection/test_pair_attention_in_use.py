@@ -1,6 +1,7 @@
 """The injection layer as a part of another model: words, precision, saving, errors, the docs."""
 
 import re
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from tests.injection.small_layer import (
 from tests.tiny_model import save_tiny_model
 
 from pair2vec.errors import UsageError
-from pair2vec.injection import PairAttention
+from pair2vec.injection import PairAttention, pair_attention
 from pair2vec.model import load_model
 
 DOC = Path(__file__).parents[2] / "docs" / "injection.md"
@@ -35,6 +36,26 @@ def test_words_are_spelled_as_in_a_corpus_and_padded_with_zeros(tmp_path: Path) 
         [0, 0, 0, 0],
         [0, 0, 0, number[","]],
     ]
+
+
+def test_a_word_is_taken_apart_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    layer = make_layer(tmp_path)
+    seen: list[str] = []
+
+    def tokenize(word: str) -> list[str]:
+        seen.append(word)
+        return [word]
+
+    monkeypatch.setattr(pair_attention, "tokenize", tokenize)
+    monkeypatch.setattr(pair_attention, "_MOST_SPELLINGS", 3)
+    hot = layer.vocabulary.ids["hot"]
+    for _ in range(3):
+        assert layer.ids([["hot", "unheard", "hot"]]).tolist() == [[hot, 0, hot]]
+    assert seen == ["hot", "unheard"]
+    # No more spellings are kept than the limit: then it begins anew.
+    layer.ids([["up", "down"]])
+    assert layer.ids([["hot"]]).tolist() == [[hot]]
+    assert seen == ["hot", "unheard", "up", "down", "hot"]
 
 
 def test_pair_vectors_are_frozen(tmp_path: Path) -> None:
@@ -70,7 +91,7 @@ def test_the_result_has_the_precision_of_the_attention(
     a, b = layer.ids(A), layer.ids(B)
     alpha = random_attention(a, b)
     exact = layer(a, b, alpha)
-    for one in (layer, layer.to(dtype)):
+    for one in (layer, deepcopy(layer).to(dtype)):
         weights = alpha.to(dtype).requires_grad_()
         found = one(a, b, weights)
         found.sum().backward()

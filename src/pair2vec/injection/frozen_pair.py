@@ -3,14 +3,32 @@
 Shapes: V vocabulary, N words, D dimension.
 """
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Protocol
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from pair2vec.encoders.pair import PairConfig, PairEncoder, WordParts, make_pair_encoder
 from pair2vec.encoders.rows import take_rows
-from pair2vec.model.folder import SavedModel
+from pair2vec.text.vocabulary import Vocabulary
+
+
+class PairSource(Protocol):
+    """Where R comes from: a `SavedModel`, or something that answers as one."""
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The words R knows."""
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        """What is known of the model; ``recipe`` has R's composition."""
+
+    def array(self, name: str) -> NDArray[np.float32]:
+        """A whole array: ``pair.words`` (V, D), and those of the encoder."""
 
 
 class FrozenPair(nn.Module):
@@ -19,7 +37,7 @@ class FrozenPair(nn.Module):
     words: Tensor
     """(V, D)"""
 
-    def __init__(self, saved: SavedModel) -> None:
+    def __init__(self, saved: PairSource) -> None:
         super().__init__()
         self.register_buffer("words", _copied(saved, "pair.words"))
         self.encoder = _frozen_encoder(saved, self.words.shape[1])
@@ -33,7 +51,7 @@ class FrozenPair(nn.Module):
         return WordParts(self.encoder.as_x(prepared), self.encoder.as_y(prepared))
 
 
-def _frozen_encoder(saved: SavedModel, dimension: int) -> PairEncoder:
+def _frozen_encoder(saved: PairSource, dimension: int) -> PairEncoder:
     settings: dict[str, Any] = saved.config["recipe"]["pair"]
     # The length of words is not taken over: a published model has it folded into its weights.
     config = PairConfig(
@@ -49,6 +67,6 @@ def _frozen_encoder(saved: SavedModel, dimension: int) -> PairEncoder:
     return encoder
 
 
-def _copied(saved: SavedModel, name: str) -> Tensor:
-    """A copy, because the saved array is a view of a file that cannot be written to."""
+def _copied(saved: PairSource, name: str) -> Tensor:
+    """A copy, because a saved array is a view of a file that cannot be written to."""
     return torch.from_numpy(saved.array(name).copy())

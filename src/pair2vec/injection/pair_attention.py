@@ -5,18 +5,28 @@ Shapes: B batch, n and m words of the sequences a and b, D dimension of R.
 
 import os
 from collections.abc import Sequence
-from typing import Literal, NamedTuple, Self, get_args
+from typing import Literal, Self, get_args
 
 import torch
 from torch import Tensor, nn
 
 from pair2vec.errors import UsageError
-from pair2vec.injection.frozen_pair import FrozenPair
+from pair2vec.injection.evened_out import evened_out
+from pair2vec.injection.frozen_pair import FrozenPair, PairSource
 from pair2vec.injection.pooling import PairTiles, pool_both_sides, pool_pairs
-from pair2vec.model.folder import SavedModel, load_model
+from pair2vec.injection.relation_source import BothSides
+from pair2vec.injection.word_ids import (
+    PADDING,
+    check_attention,
+    check_dropout,
+    check_ids,
+    check_range,
+    padded_ids,
+)
+from pair2vec.model.folder import load_model
 from pair2vec.model.shelf import find_model
 from pair2vec.text.sentences import tokenize
-from pair2vec.text.vocabulary import PADDING, SPECIAL_TOKENS, Vocabulary
+from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 
 Attention = Literal["kept", "renormalised"]
 """What becomes of the attention to words that are unknown or padding: it is lost, α being used as
@@ -25,17 +35,11 @@ it is (the paper); or the known words share it (the released code)."""
 PAIRS_AT_ONCE = 8192
 """Few enough that the vectors of a tile take some ten megabytes, enough to keep a GPU busy."""
 
+_MOST_SPELLINGS = 1 << 20
+"""Of words whose ids are kept at hand: all of a data set, but not all that a service ever sees."""
+
 _SMALLEST_SHARE = 1e-13
 """A row of attention with less than this on known words is not brought back to one."""
-
-
-class BothSides(NamedTuple):
-    """What pair vectors say of each word of a and of each of b."""
-
-    a: Tensor
-    """(B, n, 2D)"""
-    b: Tensor
-    """(B, m, 2D)"""
 
 
 class PairAttention(nn.Module):
@@ -47,7 +51,7 @@ class PairAttention(nn.Module):
 
     def __init__(
         self,
-        saved: SavedModel,
+        saved: PairSource,
         *,
         dropout: float = 0.15,
         attention: Attention = "kept",
@@ -56,7 +60,7 @@ class PairAttention(nn.Module):
         """Copy R out of a model.
 
         Args:
-            saved: The model folder.
+            saved: The model, opened with `load_model`.
             dropout: Of the result, while training.
             attention: What becomes of that to unknown words: "kept" or "renormalised".
             pairs_at_once: The most pairs whose vectors are in memory at a time.
@@ -65,14 +69,13 @@ class PairAttention(nn.Module):
         if attention not in get_args(Attention):
             known = ", ".join(get_args(Attention))
             raise UsageError(f"attention is {attention!r}; it must be one of {known}")
-        if not 0 <= dropout < 1:
-            raise UsageError(f"dropout is {dropout}; it must be at least 0 and below 1")
         if pairs_at_once < 1:
             raise UsageError(f"pairs_at_once is {pairs_at_once}; it must be 1 or more")
         self.vocabulary: Vocabulary = saved.vocabulary
+        self._ids: dict[str, int] = {}
         self.attention, self.pairs_at_once = attention, pairs_at_once
         self.pair = FrozenPair(saved)
-        self.dropout = nn.Dropout(dropout)
+        self.dropout = nn.Dropout(check_dropout(dropout))
 
     @classmethod
     def load(
@@ -81,9 +84,14 @@ class PairAttention(nn.Module):
         *,
         dropout: float = 0.15,
         attention: Attention = "kept",
+        whitening: float = 0.0,
     ) -> Self:
-        """From a folder, a bundled model's name, or ``owner/name`` on the hub."""
-        return cls(load_model(find_model(path_or_name)), dropout=dropout, attention=attention)
+        """From a folder, a bundled model's name, or ``owner/name`` on the hub.
+
+        `whitening`, from 0 (the paper) to 1, is how much R is evened out (`evened_out`).
+        """
+        saved = evened_out(load_model(find_model(path_or_name)), whitening)
+        return cls(saved, dropout=dropout, attention=attention)
 
     @property
     def dimension(self) -> int:
@@ -96,16 +104,7 @@ class PairAttention(nn.Module):
         A word is spelled as ``pair2vec prepare`` spells it, in lower case for one; what that takes
         for several words, or for none, is unknown.
         """
-        for sentence in sentences:
-            if isinstance(sentence, str):
-                raise UsageError(f"{sentence!r} is a string; give a list of its words")
-        longest = max(map(len, sentences), default=0)
-        rows = [
-            [*map(self._id, sentence), *[PADDING] * (longest - len(sentence))]
-            for sentence in sentences
-        ]
-        numbers = torch.tensor(rows, dtype=torch.long, device=self.pair.words.device)
-        return numbers.reshape(len(rows), longest)
+        return padded_ids(sentences, self._id, self.pair.words.device)
 
     def forward(self, a_ids: Tensor, b_ids: Tensor, attention_ab: Tensor) -> Tensor:
         """What pair vectors say of each word of a, its r: (B, n, 2D).
@@ -141,45 +140,31 @@ class PairAttention(nn.Module):
         return f"words={len(self.vocabulary)}, attention={self.attention!r}"
 
     def _id(self, word: str) -> int:
-        tokens = tokenize(word)
-        return self.vocabulary.ids.get(tokens[0], PADDING) if len(tokens) == 1 else PADDING
+        number = self._ids.get(word)
+        if number is None:
+            if len(self._ids) >= _MOST_SPELLINGS:
+                self._ids.clear()
+            tokens = tokenize(word)
+            known = self.vocabulary.ids
+            # Taking a word apart takes several times as long as looking up what that gave.
+            number = known.get(tokens[0], PADDING) if len(tokens) == 1 else PADDING
+            self._ids[word] = number
+        return number
 
     def _pairs(self, a_ids: Tensor, b_ids: Tensor) -> PairTiles:
         """Those of two sequences, by the parts of their distinct words."""
-        for name, ids in (("a_ids", a_ids), ("b_ids", b_ids)):
-            if ids.dim() != 2 or ids.is_floating_point():
-                raise UsageError(
-                    f"{name} is {ids.dtype} of shape {tuple(ids.shape)}; it must be whole numbers "
-                    "(batch, words), as `ids` makes them"
-                )
+        check_ids(a_ids, b_ids)
         both = torch.cat([a_ids.flatten(), b_ids.flatten()])
         distinct, rows = torch.unique(both, sorted=True, return_inverse=True)
-        self._check_range(distinct)
+        check_range(distinct, len(self.vocabulary))
         a, b = rows.split([a_ids.numel(), b_ids.numel()])
         parts = self.pair.word_parts(distinct)
         a, b = a.view(a_ids.shape), b.view(b_ids.shape)
         return PairTiles(self.pair.encoder, parts, a, b, self.pairs_at_once)
 
-    def _check_range(self, distinct: Tensor) -> None:
-        if not len(distinct):
-            return
-        least, most = int(distinct[0]), int(distinct[-1])
-        if least < 0 or most >= len(self.vocabulary):
-            raise UsageError(
-                f"id {least if least < 0 else most} is not one of the model's, which go from 0 to "
-                f"{len(self.vocabulary) - 1:,}; make ids with `ids`, not with another tokeniser"
-            )
-
     def _weights(self, a_ids: Tensor, b_ids: Tensor, attention: Tensor, sides: str) -> Tensor:
         """The attention to known words by known words, (B, n, m)."""
-        wanted = (*a_ids.shape, b_ids.shape[1])
-        fits = len(a_ids) == len(b_ids) and attention.shape == wanted
-        if not fits or not attention.is_floating_point():
-            raise UsageError(
-                f"attention_{sides} is {attention.dtype} of shape {tuple(attention.shape)} where "
-                f"the ids have {tuple(a_ids.shape)} and {tuple(b_ids.shape)}; it must be floats "
-                f"(batch, words of {sides[0]}, words of {sides[1]})"
-            )
+        check_attention(a_ids, b_ids, attention, sides)
         is_known = _are_words(a_ids)[:, :, None] & _are_words(b_ids)[:, None, :]
         # Filled, not multiplied: a base model's row without any word to attend to may be NaN.
         weights = attention.masked_fill(~is_known, 0)

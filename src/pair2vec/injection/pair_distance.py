@@ -1,0 +1,62 @@
+"""The difference of given word vectors in R's place: the paper's "Unsupervised: Pair Dist".
+
+Shapes: V words with a vector, D dimension.
+"""
+
+import os
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pair2vec.encoders.word_vectors import read_word_vectors
+from pair2vec.errors import UsageError
+from pair2vec.injection.pair_attention import PairAttention
+from pair2vec.text.sentences import tokenize
+from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
+
+
+class _Differences(NamedTuple):
+    """R of word vectors alone, in the form of a saved model."""
+
+    vocabulary: Vocabulary
+    words: NDArray[np.float32]
+    """(V, D)"""
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """As the recipe ``pair_distance`` publishes it."""
+        return {"recipe": {"pair": {"composition": "difference", "layers": 1}}}
+
+    def array(self, name: str) -> NDArray[np.float32]:
+        """The one there is, ``pair.words``."""
+        return {"pair.words": self.words}[name]
+
+
+def pair_distance_attention(
+    path_of_word_vectors: str | os.PathLike[str], words: Iterable[str], *, dropout: float = 0.15
+) -> PairAttention:
+    """Attention over R(x, y) = (x − y) / ‖x − y‖, for the words of `words` that have a vector.
+
+    Args:
+        path_of_word_vectors: A file in any format that `read_word_vectors` reads.
+        words: As spelled in the text; only their vectors are kept.
+        dropout: Of the result, while training.
+
+    Raises:
+        InputError: the file cannot be read, or has none of the words.
+        UsageError: there is no word among `words`.
+    """
+    tokens = map(tokenize, set(words))
+    # As `ids` will look for them: what is several words, or none, is unknown.
+    spellings = sorted({found[0] for found in tokens if len(found) == 1})
+    if not spellings:
+        raise UsageError("words: has no word to look for in the word vectors; give some")
+    read = read_word_vectors(path_of_word_vectors, Vocabulary((word, 1) for word in spellings))
+    # A word at zero would be told from the others by their own vectors: it has to be unknown.
+    rows = np.flatnonzero(read.found)
+    kept = Vocabulary((read.vocabulary.words[row], 1) for row in rows)
+    special = np.zeros((len(SPECIAL_TOKENS), read.vectors.shape[1]), np.float32)
+    table = np.concatenate([special, read.vectors[rows]])
+    return PairAttention(_Differences(kept, table), dropout=dropout)

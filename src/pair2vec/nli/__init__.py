@@ -1,0 +1,1 @@
+"""Natural language inference: does a premise entail a hypothesis, or contradict it?"""
