@@ -11,6 +11,7 @@ from pair2vec.commands.evaluation import eval_app
 from pair2vec.commands.information import info
 from pair2vec.commands.messages import fail, say_what_is_logged
 from pair2vec.commands.models import describe, models, push, shrink
+from pair2vec.commands.nli import nli_app
 from pair2vec.commands.training import demo, train, vectors
 from pair2vec.errors import Pair2vecError
 
@@ -31,6 +32,7 @@ app = typer.Typer(
 for _command in _COMMANDS:
     app.command()(_command)
 app.add_typer(eval_app, name="eval")
+app.add_typer(nli_app, name="nli")
 
 
 def _print_version(wanted: bool) -> None:

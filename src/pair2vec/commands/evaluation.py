@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from pair2vec.commands.messages import messages
+from pair2vec.commands.nli_evaluation import nli
 from pair2vec.commands.options import (
     DirectionOption,
     JsonOption,
@@ -19,6 +20,7 @@ from pair2vec.commands.options import (
 )
 
 eval_app = typer.Typer(help="Say what a model knows.", no_args_is_help=True)
+eval_app.command()(nli)
 
 
 @eval_app.command()

@@ -105,7 +105,7 @@ def train(  # noqa: PLR0913, PLR0917 - the options of a command
     settings_given = recipe or config or assignments
     begun = recipe_of(out) if resume and not settings_given else None
     try:
-        with shown_training(messages) as report, _stop_requests() as should_stop:
+        with shown_training(messages) as report, stop_requests() as should_stop:
             model = train_model(
                 open_corpus(corpus),
                 out,
@@ -127,7 +127,7 @@ def train(  # noqa: PLR0913, PLR0917 - the options of a command
 
 
 @contextmanager
-def _stop_requests() -> Iterator[Callable[[], bool]]:
+def stop_requests() -> Iterator[Callable[[], bool]]:
     """Whether Ctrl-C was pressed; pressed twice, it interrupts at once."""
     pressed: list[int] = []
 

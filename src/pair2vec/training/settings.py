@@ -5,10 +5,13 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pair2vec.errors import UsageError
 from pair2vec.training.recipes import RECIPES, Recipe
+
+Settings = TypeVar("Settings")
+"""A frozen dataclass of values, and of groups of settings that are such dataclasses themselves."""
 
 
 def find_recipe(name: str) -> Recipe:
@@ -22,18 +25,23 @@ def resolve(name: str | None, config: Path | None, assignments: Iterable[str]) -
     """The recipe of a call: the named one, changed by a file, changed by ``key=value``s."""
     settings = _read_toml(config) if config else {}
     named_in_file = str(settings.pop("recipe", "fast"))
+    assign(settings, assignments)
+    return with_settings(find_recipe(name or named_in_file), settings)
+
+
+def assign(settings: dict[str, Any], assignments: Iterable[str]) -> None:
+    """Put ``key=value``s into nested settings."""
     # All at once, because some settings only fit together.
     for assignment in assignments:
         key, equals, value = assignment.partition("=")
         if not equals:
             raise UsageError(f"--set {assignment}: expected KEY=VALUE, as in training.batch=4096")
         _assign(settings, key.strip().split("."), _parse(value.strip()))
-    return with_settings(find_recipe(name or named_in_file), settings)
 
 
-def with_settings(recipe: Recipe, settings: Mapping[str, Any]) -> Recipe:
-    """`recipe` with nested settings changed; a wrong key or value names the nearest right one."""
-    changed: Recipe = _changed(recipe, settings, "")
+def with_settings(before: Settings, settings: Mapping[str, Any]) -> Settings:
+    """`before` with nested settings changed; a wrong key or value names the nearest right one."""
+    changed: Settings = _changed(before, settings, "")
     return changed
 
 

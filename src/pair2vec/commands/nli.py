@@ -1,0 +1,168 @@
+"""Commands of natural language inference: train a classifier, and ask it."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+import typer
+from rich.console import Console
+
+from pair2vec.commands.messages import fail, messages
+from pair2vec.commands.nli_options import (
+    DeviceOption,
+    PairModelOption,
+    PairVectorsOption,
+    WordNetOption,
+    WordsOption,
+)
+from pair2vec.commands.options import JsonOption, TopOption
+from pair2vec.commands.training import stop_requests
+from pair2vec.errors import UsageError
+
+nli_app = typer.Typer(
+    help="Natural language inference: ESIM, with and without pair vectors.", no_args_is_help=True
+)
+
+
+@nli_app.command()
+def train(  # noqa: PLR0913, PLR0917 - the options of a command
+    train: Annotated[
+        list[Path],
+        typer.Option(
+            metavar="FILE", help="SNLI or MultiNLI jsonl; repeatable.", show_default=False
+        ),
+    ],
+    dev: Annotated[
+        list[Path],
+        typer.Option(
+            metavar="FILE", help="To choose the best weights by; repeatable.", show_default=False
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="The folder to make.", show_default=False)],
+    model: Annotated[str, typer.Option(help="esim.")] = "esim",
+    pairs: Annotated[
+        str,
+        typer.Option(
+            help="What is known of pairs of words: pair2vec, wordnet (which makes ESIM a KIM), "
+            "pair_distance or none."
+        ),
+    ] = "pair2vec",
+    words: WordsOption = None,
+    pair_model: PairModelOption = None,
+    wordnet: WordNetOption = None,
+    pair_vectors: PairVectorsOption = None,
+    seed: Annotated[int, typer.Option()] = 0,
+    assignments: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="One setting, as training.batch=256."),
+    ] = None,
+    device: DeviceOption = "auto",
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on from the last checkpoint.")
+    ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace what is at --out.")
+    ] = False,
+) -> None:
+    """Train a classifier on labelled examples.
+
+    Ctrl-C writes a checkpoint first; --resume goes on from the last one.
+    """
+    from pair2vec.display.supervised_view import shown_supervised
+    from pair2vec.nli.data import NliData
+    from pair2vec.nli.inputs import InputPlaces, Pairs
+    from pair2vec.nli.settings import settings_of
+    from pair2vec.nli.training import train_classifier
+    from pair2vec.training.train import Interrupted
+
+    if model != "esim":
+        raise UsageError(f"--model {model}: there is esim; KIM is esim with --pairs wordnet")
+    if words is None:
+        raise UsageError("no word inputs: name a file of word vectors, or an encoder, as --words")
+    places = InputPlaces(
+        words=words,
+        pairs=cast("Pairs", pairs),
+        pair_model=pair_model,
+        wordnet=wordnet,
+        pair_vectors=pair_vectors,
+    )
+    settings = settings_of(assignments or [], seed)
+    try:
+        with shown_supervised(messages) as report, stop_requests() as should_stop:
+            trained = train_classifier(
+                out,
+                NliData.read(train, dev),
+                places,
+                settings,
+                device=device,
+                resume=resume,
+                overwrite=overwrite,
+                report=report,
+                should_stop=should_stop,
+            )
+    except Interrupted:
+        fail("stopped with a checkpoint; go on with the same command and --resume", 130)
+    Console(highlight=False).print(
+        f"{out}: {trained.config['dev_score']:.2f} % of dev right, the best of "
+        f"{trained.config['epochs']} epochs"
+    )
+
+
+@nli_app.command()
+def predict(  # noqa: PLR0913, PLR0917 - the options of a command
+    premise: Annotated[str, typer.Argument(help="What is known to be true.", show_default=False)],
+    hypothesis: Annotated[str, typer.Argument(help="What may follow.", show_default=False)],
+    model: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="A trained classifier.", show_default=False)
+    ],
+    top: TopOption = 10,
+    words: WordsOption = None,
+    pair_model: PairModelOption = None,
+    wordnet: WordNetOption = None,
+    pair_vectors: PairVectorsOption = None,
+    device: DeviceOption = "auto",
+    as_json: JsonOption = False,
+) -> None:
+    """Label a premise and a hypothesis, and show the pairs of words that mattered most.
+
+    --words and the like say where inputs are that have moved since the classifier was trained.
+    """
+    from pair2vec.display.nli_explanation import explanation_table
+    from pair2vec.nli.classifier import load_classifier
+    from pair2vec.nli.examples import NliExample, distinct_words, words_of
+    from pair2vec.nli.explanation import explain
+
+    example = NliExample(words_of(premise), words_of(hypothesis), "")
+    if not example.premise or not example.hypothesis:
+        raise UsageError("premise and hypothesis must each have a word")
+    places = {
+        "words": words,
+        "pair_model": pair_model,
+        "wordnet": wordnet,
+        "pair_vectors": pair_vectors,
+    }
+    classifier = load_classifier(model, distinct_words([example]), places=places, device=device)
+    found = explain(classifier, example, top)
+    if as_json:
+        content: dict[str, Any] = {
+            "premise": premise,
+            "hypothesis": hypothesis,
+            "label": found.label,
+            "probabilities": found.probabilities,
+            "pairs": [share._asdict() for share in found.shares],
+        }
+        typer.echo(json.dumps(content, ensure_ascii=False))
+    else:
+        Console(highlight=False).print(explanation_table(found, (premise, hypothesis)))
+
+
+@nli_app.command()
+def table(
+    results: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Files that eval nli wrote.")
+    ] = Path("results"),
+) -> None:
+    """Show the paper's tables of NLI, measured beside printed."""
+    from pair2vec.commands.nli_evaluation import show_tables
+
+    show_tables(results)

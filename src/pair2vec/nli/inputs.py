@@ -1,0 +1,165 @@
+"""Inputs: where a classifier takes its words and the relations between them from."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args
+
+import torch
+
+from pair2vec.embedders.embedder import Embedder
+from pair2vec.embedders.opening import open_embedder
+from pair2vec.errors import InputError, UsageError
+from pair2vec.injection.evened_out import evened_out
+from pair2vec.injection.no_pairs import NoPairs
+from pair2vec.injection.pair_attention import PAIRS_AT_ONCE, Attention, PairAttention
+from pair2vec.injection.pair_distance import pair_distance_attention
+from pair2vec.injection.relation_source import RelationSource
+from pair2vec.injection.wordnet_attention import WordNetAttention
+from pair2vec.model.folder import load_model
+from pair2vec.model.shelf import bundled_models, find_model
+from pair2vec.wordnet.dictionary import WordNet
+
+Pairs = Literal["pair2vec", "wordnet", "none", "pair_distance"]
+"""What says which relation holds between two words: a pair2vec model; WordNet, which makes ESIM a
+KIM; nothing; or the difference of the two words' vectors."""
+
+
+_AT_ONCE = {"cuda": 131_072}
+"""A GPU takes all pairs of most batches at a time; a CPU's cache is smaller."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PairsConfig:
+    """How pairs of words go into the classifier."""
+
+    dropout: float = 0.15
+    """Of pair vectors and of differences; WordNet's relations are never dropped."""
+    attention: Attention = "kept"
+    """What becomes of attention to words that the pair2vec model does not know."""
+    whitening: float = 0.0
+    """How much the pair2vec model's R is evened out first; 0 is the paper's."""
+    at_once: int = 0
+    """The most pairs whose vectors are in memory at a time; 0 is what suits the device."""
+
+    def on(self, device: torch.device) -> "PairsConfig":
+        """As it suits a device."""
+        return replace(self, at_once=self.at_once or _AT_ONCE.get(device.type, PAIRS_AT_ONCE))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InputPlaces:
+    """As the user names them."""
+
+    words: str
+    """A file of word vectors, or a folder with ELMo or a Hugging Face encoder."""
+    pairs: Pairs = "none"
+    pair_model: str | None = None
+    """Of pair2vec: a folder, a bundled model or one on the hub; None is the default one."""
+    wordnet: str | None = None
+    """The folder of WordNet; None looks where it is usually installed."""
+    pair_vectors: str | None = None
+    """The word vectors whose differences `pair_distance` takes; None is `words`, if a file."""
+
+    def __post_init__(self) -> None:
+        if self.pairs not in get_args(Pairs):
+            known = ", ".join(get_args(Pairs))
+            raise UsageError(f"--pairs {self.pairs}: it must be one of {known}")
+
+    def replaced(self, others: Mapping[str, str | None]) -> "InputPlaces":
+        """With those of `others` that are given."""
+        given: dict[str, Any] = {name: place for name, place in others.items() if place is not None}
+        return replace(self, **given)
+
+    def lasting(self) -> dict[str, Any]:
+        """To be saved: paths do not depend on the folder that the user is in."""
+        names = set(bundled_models())
+        return {
+            name: os.fspath(Path(value).resolve())
+            if name != "pairs" and value is not None and value not in names and Path(value).exists()
+            else value
+            for name, value in asdict(self).items()
+        }
+
+
+class Inputs(NamedTuple):
+    """Open, for the words that were asked for."""
+
+    embedder: Embedder
+    relations: RelationSource
+    source: dict[str, Any]
+    """What is known of the source of relations, to be sure later that it is the same."""
+
+
+def open_inputs(places: InputPlaces, words: Iterable[str], config: PairsConfig) -> Inputs:
+    """Load all that is needed for sentences of these words.
+
+    The embedder may draw the start of what it learns from torch's generator.
+
+    Raises:
+        InputError: something is not where it is said to be, or damaged.
+    """
+    distinct = list(dict.fromkeys(words))
+    relations, source = _SOURCES[places.pairs](places, distinct, config)
+    return Inputs(open_embedder(places.words, distinct), relations, source)
+
+
+_Opened = tuple[RelationSource, dict[str, Any]]
+
+
+def _no_pairs(places: InputPlaces, words: list[str], config: PairsConfig) -> _Opened:
+    del places, words, config
+    return NoPairs(), {}
+
+
+def _pair_vectors(places: InputPlaces, words: list[str], config: PairsConfig) -> _Opened:
+    del words
+    saved = load_model(find_model(places.pair_model))
+    layer = PairAttention(
+        evened_out(saved, config.whitening),
+        dropout=config.dropout,
+        attention=config.attention,
+        pairs_at_once=config.at_once or PAIRS_AT_ONCE,
+    )
+    # A bundled model is told by its name, whatever the folder of the package.
+    fingerprint = saved.config.get("corpus", {}).get("fingerprint")
+    return layer, {"name": saved.folder.name, "corpus": fingerprint, "words": len(saved.vocabulary)}
+
+
+def _wordnet(places: InputPlaces, words: list[str], config: PairsConfig) -> _Opened:
+    del config
+    return WordNetAttention(WordNet.open(places.wordnet), words), {}
+
+
+def _differences(places: InputPlaces, words: list[str], config: PairsConfig) -> _Opened:
+    path = places.pair_vectors or places.words
+    if Path(path).is_dir():
+        raise UsageError(
+            f"{path}: is a folder; --pairs pair_distance takes differences of word vectors: "
+            "name a file of them as --pair-vectors"
+        )
+    layer = pair_distance_attention(path, words, dropout=config.dropout)
+    return layer, {"name": Path(path).name}
+
+
+_SOURCES: dict[Pairs, Callable[[InputPlaces, list[str], PairsConfig], _Opened]] = {
+    "none": _no_pairs,
+    "pair2vec": _pair_vectors,
+    "wordnet": _wordnet,
+    "pair_distance": _differences,
+}
+
+
+def check_source(found: Mapping[str, Any], wanted: Mapping[str, Any], folder: Path) -> None:
+    """Refuse other pair vectors than those a classifier was trained with.
+
+    Raises:
+        InputError: they are of another corpus or number of words.
+    """
+    for name in ("corpus", "words"):
+        if found.get(name) != wanted.get(name):
+            raise InputError(
+                f"{folder}: was trained with the pair model {wanted.get('name')!r} of another "
+                f"corpus or size than {found.get('name')!r}; name the right one as --pair-model"
+            )

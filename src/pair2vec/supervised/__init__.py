@@ -1,0 +1,1 @@
+"""Learning from labelled examples: the loop, batches and sequences that such tasks share."""

@@ -1,0 +1,240 @@
+"""The loop that learns from labelled examples: one for every task, resumable at any checkpoint."""
+
+import logging
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, NamedTuple
+
+import torch
+from torch import Tensor
+
+from pair2vec.supervised.adam import Adam
+from pair2vec.supervised.order import epoch_batches
+from pair2vec.supervised.plateau import Plateau
+from pair2vec.supervised.randomness import generator_states, set_generator_states
+from pair2vec.supervised.settings import SupervisedConfig
+from pair2vec.supervised.task import Batch, Measures, Task
+from pair2vec.supervised.weights import copied_weights, learnt_weights, set_weights
+from pair2vec.training.checkpoint import Checkpoint, last_checkpoint, write_checkpoint
+from pair2vec.training.devices import computing
+from pair2vec.training.loop import DivergedError
+from pair2vec.training.metrics import MetricsFile
+from pair2vec.triples.ahead import made_ahead
+
+_log = logging.getLogger(__name__)
+
+METRICS = "metrics.jsonl"
+
+_BATCHES_AHEAD = 8
+"""Made and sent while a GPU learns from others."""
+
+
+class SupervisedProgress(NamedTuple):
+    """What is shown of a run."""
+
+    epoch: int
+    """Counted from 1."""
+    step: int
+    """Of this epoch."""
+    epoch_steps: int
+    metrics: Measures
+
+
+@dataclass(frozen=True, kw_only=True)
+class Surroundings:
+    """What a run needs of the outside."""
+
+    folder: Path
+    """For checkpoints and metrics."""
+    device: torch.device
+    report: Callable[[SupervisedProgress], None] = lambda _: None
+    should_stop: Callable[[], bool] = lambda: False
+    """Asked after every step; True ends the run with a checkpoint."""
+
+
+class SupervisedTrainer(Generic[Batch]):
+    """A run: the network of a task, and everything that changes with it.
+
+    Made and run inside `randomness.seeded`, since dropout draws from torch's own generators.
+    """
+
+    def __init__(
+        self, task: Task[Batch], config: SupervisedConfig, surroundings: Surroundings
+    ) -> None:
+        self._task, self._config, self._surroundings = task, config, surroundings
+        self._network = task.network.to(surroundings.device)
+        self._adam = Adam(learnt_weights(self._network), config)
+        self._plateau = Plateau(config.rate)
+        self._best: dict[str, Tensor] = {}
+        self.best_dev: Measures = {}
+        """Of the epoch whose weights are the best."""
+        self.step = 0
+        self.epoch = 0
+        """Epochs that are over."""
+        self._done = 0
+        """Batches of the present epoch that are over."""
+        self._sums: dict[str, Tensor] = {}
+        self._batches_summed = 0
+        self._last_checkpoint = self._last_report = time.monotonic()
+        self._examples = 0
+
+    def run(self) -> bool:
+        """Train to the end and take the best weights; False if asked to stop before it."""
+        found = last_checkpoint(self._surroundings.folder)
+        if found is not None:
+            self._restore(found)
+        with MetricsFile(self._surroundings.folder / METRICS, self.step) as metrics:
+            while not self._is_over():
+                if not self._run_epoch(metrics):
+                    self.write_checkpoint()
+                    return False
+        set_weights(self._network, self._best, "the best weights")
+        return True
+
+    def _is_over(self) -> bool:
+        is_settled = 0 < self._config.patience <= self._plateau.epochs_since_best
+        return is_settled or self.epoch >= self._config.epochs
+
+    def _run_epoch(self, metrics: MetricsFile) -> bool:
+        """What is left of an epoch, and its dev score; False if asked to stop."""
+        order = epoch_batches(
+            self._task.sizes,
+            self._config.batch,
+            seed=self._config.seed,
+            epoch=self.epoch,
+            pool=self._config.pool,
+        )
+        for batch, examples in self._batches(order[self._done :]):
+            self._learn(batch, examples)
+            if self.step % self._config.report_steps == 0 or self._done == len(order):
+                self._report(metrics, len(order))
+            # The last batch is not parted from the dev score behind it.
+            if self._done < len(order):
+                if self._surroundings.should_stop():
+                    return False
+                self._write_checkpoint_if_due()
+        self._end_epoch(metrics, len(order))
+        is_wanted = self._config.checkpoint_epochs and not (
+            self.epoch % self._config.checkpoint_epochs
+        )
+        self._write_checkpoint_if_due(at_once=bool(is_wanted))
+        return self._is_over() or not self._surroundings.should_stop()
+
+    def _batches(self, order: list[Any]) -> Iterator[tuple[Batch, int]]:
+        device = self._surroundings.device
+        made = ((self._task.batch(numbers).to(device), len(numbers)) for numbers in order)
+        # A CPU has no time to spare while it learns.
+        return made_ahead(made, _BATCHES_AHEAD) if device.type == "cuda" else made
+
+    def _learn(self, batch: Batch, examples: int) -> None:
+        self._network.train()
+        with computing(self._surroundings.device):
+            measures = self._task.measure(batch)
+        norm = self._adam.step(measures["loss"], self._plateau.rate)
+        # Added up where they are: to look at one would be to wait for the device.
+        for name, value in {**measures, "gradient_norm": norm}.items():
+            before = self._sums.get(name)
+            value = value.detach().double()
+            self._sums[name] = value if before is None else before + value
+        self._batches_summed += 1
+        self._examples += examples
+        self.step += 1
+        self._done += 1
+
+    def _check_sums(self) -> Measures:
+        """The means since the last report; stops a run that computes no numbers any more."""
+        means = {name: float(s) / self._batches_summed for name, s in self._sums.items()}
+        if all(map(math.isfinite, means.values())):
+            return means
+        found = last_checkpoint(self._surroundings.folder)
+        raise DivergedError(
+            f"the loss or its gradient is not a number at step {self.step}, or at one of the "
+            f"{self._batches_summed - 1} before it; "
+            + (f"the last good checkpoint is of step {found.step}; " if found else "")
+            + "train anew with a lower training.rate and --overwrite"
+        )
+
+    def _report(self, metrics: MetricsFile, epoch_steps: int) -> None:
+        means = self._check_sums()
+        now = time.monotonic()
+        speed = self._examples / max(now - self._last_report, 1e-9)
+        self._sums, self._batches_summed = {}, 0
+        self._last_report, self._examples = now, 0
+        values = {**means, "rate": self._plateau.rate, "examples_per_second": round(speed, 1)}
+        metrics.write({"step": self.step, "epoch": self.epoch + 1, **values})
+        self._tell(self._done, epoch_steps, values)
+
+    def _end_epoch(self, metrics: MetricsFile, epoch_steps: int) -> None:
+        """Score the dev examples, and let the score decide on the rate and the best weights."""
+        self._network.eval()
+        with torch.no_grad(), computing(self._surroundings.device):
+            measures = self._task.score_dev()
+        config = self._config
+        if self._plateau.observe(
+            measures["score"], factor=config.rate_factor, patience=config.rate_patience
+        ):
+            self._best, self.best_dev = copied_weights(self._network), measures
+        self.epoch, self._done = self.epoch + 1, 0
+        values = {f"dev_{name}": value for name, value in measures.items()}
+        values["best_dev_score"] = self._plateau.best
+        metrics.write({"step": self.step, "epoch": self.epoch, **values})
+        self._tell(epoch_steps, epoch_steps, values, self.epoch)
+        self._last_report = time.monotonic()
+
+    def _tell(
+        self, step: int, epoch_steps: int, values: Measures, epoch: int | None = None
+    ) -> None:
+        progress = SupervisedProgress(epoch or self.epoch + 1, step, epoch_steps, values)
+        self._surroundings.report(progress)
+
+    def _write_checkpoint_if_due(self, *, at_once: bool = False) -> None:
+        waited = time.monotonic() - self._last_checkpoint
+        if at_once or waited > 60 * self._config.checkpoint_minutes:
+            self.write_checkpoint()
+
+    def write_checkpoint(self) -> Path:
+        """Everything that changes, to go on from; never of a run that has diverged."""
+        if self._sums:
+            self._check_sums()
+        self._last_checkpoint = time.monotonic()
+        groups: dict[str, dict[str, Any]] = {
+            "network": dict(learnt_weights(self._network)),
+            "best": self._best,
+            "optimiser": self._adam.state,
+            "generator": generator_states(self._surroundings.device),
+            "sums": self._sums,
+        }
+        tensors = {
+            f"{group}/{name}": values
+            for group, named in groups.items()
+            for name, values in named.items()
+        }
+        state = {
+            "epoch": self.epoch,
+            "done": self._done,
+            "batches_summed": self._batches_summed,
+            "plateau": self._plateau.to_json(),
+            "best_dev": self.best_dev,
+        }
+        return write_checkpoint(self._surroundings.folder, Checkpoint(self.step, tensors, state))
+
+    def _restore(self, checkpoint: Checkpoint) -> None:
+        groups: dict[str, dict[str, Tensor]] = {}
+        for name, values in checkpoint.tensors.items():
+            group, _, own = name.partition("/")
+            groups.setdefault(group, {})[own] = values
+        device = self._surroundings.device
+        set_weights(self._network, groups["network"], f"the checkpoint of step {checkpoint.step}")
+        self._adam.state = groups["optimiser"]
+        self._best = {name: values.to(device) for name, values in groups.get("best", {}).items()}
+        self._sums = {name: values.to(device) for name, values in groups.get("sums", {}).items()}
+        set_generator_states(groups["generator"], device)
+        state = checkpoint.state
+        self.step, self.epoch, self._done = checkpoint.step, state["epoch"], state["done"]
+        self._batches_summed = state["batches_summed"]
+        self._plateau = Plateau.from_json(state["plateau"])
+        self.best_dev = state["best_dev"]
+        _log.info("going on from step %d, in epoch %d", self.step, self.epoch + 1)
