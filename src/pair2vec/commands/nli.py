@@ -1,4 +1,4 @@
-"""Commands of natural language inference: train a classifier, and ask it."""
+"""Commands of natural language inference: train a classifier, ask it, and compare two."""
 
 import json
 from pathlib import Path
@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from pair2vec.commands.messages import fail, messages
+from pair2vec.commands.nli_comparison import compare
 from pair2vec.commands.nli_options import (
     DeviceOption,
     PairModelOption,
@@ -22,6 +23,7 @@ from pair2vec.errors import UsageError
 nli_app = typer.Typer(
     help="Natural language inference: ESIM, with and without pair vectors.", no_args_is_help=True
 )
+nli_app.command()(compare)
 
 
 @nli_app.command()
