@@ -29,6 +29,7 @@ pair2vec fill "X and Y" --x hot --model FOLDER
 ```
 ```python
 import pair2vec
+
 pair2vec.load("FOLDER").pair("hot", "cold")
 ```
 where FOLDER is the folder of this file."""
