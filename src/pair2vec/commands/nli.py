@@ -10,13 +10,19 @@ from rich.console import Console
 from pair2vec.commands.messages import fail, messages
 from pair2vec.commands.nli_comparison import compare
 from pair2vec.commands.nli_options import (
-    DeviceOption,
     PairModelOption,
     PairVectorsOption,
     WordNetOption,
     WordsOption,
 )
-from pair2vec.commands.options import JsonOption, TopOption
+from pair2vec.commands.options import (
+    DeviceOption,
+    JsonOption,
+    OverwriteOption,
+    ResumeOption,
+    SetOption,
+    TopOption,
+)
 from pair2vec.commands.training import stop_requests
 from pair2vec.errors import UsageError
 
@@ -54,17 +60,10 @@ def train(  # noqa: PLR0913, PLR0917 - the options of a command
     wordnet: WordNetOption = None,
     pair_vectors: PairVectorsOption = None,
     seed: Annotated[int, typer.Option()] = 0,
-    assignments: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="One setting, as training.batch=256."),
-    ] = None,
+    assignments: SetOption = None,
     device: DeviceOption = "auto",
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from the last checkpoint.")
-    ] = False,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace what is at --out.")
-    ] = False,
+    resume: ResumeOption = False,
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Train a classifier on labelled examples.
 
@@ -165,6 +164,10 @@ def table(
     ] = Path("results"),
 ) -> None:
     """Show the paper's tables of NLI, measured beside printed."""
-    from pair2vec.commands.nli_evaluation import show_tables
+    from pair2vec.display.nli_table import summary_tables
+    from pair2vec.evaluation.nli_results import read_results
+    from pair2vec.evaluation.nli_summary import summaries
 
-    show_tables(results)
+    console = Console(highlight=False)
+    for summary in summaries(read_results(results)):
+        console.print(summary_tables(summary))

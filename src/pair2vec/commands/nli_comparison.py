@@ -8,12 +8,12 @@ import typer
 from rich.console import Console
 
 from pair2vec.commands.nli_options import (
-    DeviceOption,
     PairModelOption,
     PairVectorsOption,
     WordNetOption,
     WordsOption,
 )
+from pair2vec.commands.options import DeviceOption
 from pair2vec.errors import UsageError
 
 

@@ -9,13 +9,12 @@ from rich.console import Console
 
 from pair2vec.commands.messages import say
 from pair2vec.commands.nli_options import (
-    DeviceOption,
     PairModelOption,
     PairVectorsOption,
     WordNetOption,
     WordsOption,
 )
-from pair2vec.commands.options import JsonOption
+from pair2vec.commands.options import DeviceOption, JsonOption
 from pair2vec.errors import UsageError
 
 if TYPE_CHECKING:
@@ -48,12 +47,6 @@ def nli(  # noqa: PLR0913, PLR0917 - the options of a command
     results: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Write a file of the run here.")
     ] = None,
-    table: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER", help="Show the paper's tables from the files in it instead."
-        ),
-    ] = None,
     words: WordsOption = None,
     pair_model: PairModelOption = None,
     wordnet: WordNetOption = None,
@@ -68,9 +61,6 @@ def nli(  # noqa: PLR0913, PLR0917 - the options of a command
     from pair2vec.display.nli_table import accuracy_tables
     from pair2vec.evaluation.nli import read_sets
 
-    if table is not None:
-        show_tables(table)
-        return
     if model is None:
         raise UsageError("name a classifier as --model, or say --model wordnet")
     sets = read_sets(data or [], named or [])
@@ -128,14 +118,3 @@ def _examine_classifier(
     classifier = load_classifier(folder, words, places=places, device=device)
     scores = examine(sets, lambda examples: classifier.predict(examples).labels)
     return scores, result_of_classifier(classifier.config, scores, files)
-
-
-def show_tables(folder: Path) -> None:
-    """Print the tables of all results in a folder."""
-    from pair2vec.display.nli_table import summary_tables
-    from pair2vec.evaluation.nli_results import read_results
-    from pair2vec.evaluation.nli_summary import summaries
-
-    console = Console(highlight=False)
-    for summary in summaries(read_results(folder)):
-        console.print(summary_tables(summary))

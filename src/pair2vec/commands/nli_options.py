@@ -40,4 +40,3 @@ PairVectorsOption = Annotated[
         show_default="--words",
     ),
 ]
-DeviceOption = Annotated[str, typer.Option("--device", help="auto, cpu, cuda or cuda:N.")]

@@ -69,3 +69,10 @@ PriorOption = Annotated[
         "rare words.",
     ),
 ]
+DeviceOption = Annotated[str, typer.Option("--device", help="auto, cpu, cuda or cuda:N.")]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="One setting, as training.batch=4096."),
+]
+ResumeOption = Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint.")]
+OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="Replace what is at --out.")]

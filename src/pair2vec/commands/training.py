@@ -12,6 +12,7 @@ from rich.console import Console
 
 from pair2vec.commands.corpus import prepare
 from pair2vec.commands.messages import fail, messages
+from pair2vec.commands.options import DeviceOption, OverwriteOption, ResumeOption, SetOption
 from pair2vec.errors import UsageError
 
 
@@ -24,7 +25,7 @@ def vectors(  # noqa: PLR0913, PLR0917 - the options of a command
         int | None, typer.Option(min=1, help="Threads.", show_default="one a core")
     ] = None,
     seed: Annotated[int, typer.Option()] = 0,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")] = "auto",
+    device: DeviceOption = "auto",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace --out.")] = False,
 ) -> None:
     """Make word vectors from a corpus, to start training from.
@@ -72,21 +73,14 @@ def train(  # noqa: PLR0913, PLR0917 - the options of a command
         ),
     ] = None,
     config: Annotated[Path | None, typer.Option(help="A TOML file of settings.")] = None,
-    assignments: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="One setting, as training.batch=4096."),
-    ] = None,
+    assignments: SetOption = None,
     vectors: Annotated[
         Path | None, typer.Option(help="Word vectors to start from: .vec, GloVe .txt or .bin.")
     ] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")] = "auto",
+    device: DeviceOption = "auto",
     precision: Annotated[str, typer.Option(help="float32, float16 or int8, on disk.")] = "float32",
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from the last checkpoint.")
-    ] = False,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace what is at --out.")
-    ] = False,
+    resume: ResumeOption = False,
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Train a model on a corpus.
 
