@@ -41,8 +41,8 @@ ROWS: dict[str, list[str]] = {
     "untyped": ["negatives.typed=0"],
     "2_layers": ["pair.layers=2"],
     "multiply": ["pair.composition=multiply"],
-    # The rule of the released code.
-    "word_subsampling": ["triples.subsampling=word", "triples.threshold=5e-5"],
+    # The paper's rule, with the threshold that was best for it.
+    "pair_subsampling": ["triples.subsampling=pair", "triples.threshold=3e-6"],
     # The neighbours are still those of the word vectors.
     "random_start": ["training.start=random"],
     # The paper's.

@@ -66,7 +66,7 @@ def main() -> None:
 
 def usual_rate(batch: int) -> float:
     """By the root of the batch, within what Adam bears."""
-    return min(max(2e-3 * math.sqrt(batch / 32_768), LOWEST), HIGHEST)
+    return min(max(1e-3 * math.sqrt(batch / 32_768), LOWEST), HIGHEST)
 
 
 def settings_for(batch: int, rate: float, triples: int) -> list[str]:

@@ -41,7 +41,7 @@ from pair2vec.evaluation.nli_results import (
 from pair2vec.evaluation.nli_summary import PAIRS, summaries
 from pair2vec.nli.data import NliData
 from pair2vec.nli.examples import NliSet, distinct_words
-from pair2vec.nli.inputs import InputPlaces
+from pair2vec.supervised.inputs import InputPlaces
 from pair2vec.nli.settings import settings_of
 from pair2vec.nli.training import train_classifier
 from pair2vec.training.devices import find_device

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 _FILLS = (
     ("in X , Y .", "portland"),
     ("X , a famous Y ,", "monet"),
-    ("either X or Y", "hard"),
+    ("either X or Y", "accept"),
     ("including X and other Y", "copper"),
 )
 _ANALOGIES = (

@@ -131,14 +131,16 @@ def pair_distance() -> Recipe:
 def fast() -> Recipe:
     """As we would do it today: large batches, Adam, warm-up and decay.
 
-    The threshold, the exponent and the rate were chosen by runs of 100 million triples, on every
-    second relation of BATS: a higher rate lowers the loss and makes pair vectors alone worse.
+    Subsampling, exponent and rate were chosen by runs of 100 million triples, on every second
+    relation of BATS. The released code's subsampling keeps a quarter of the triples that the
+    paper's does: three times through the corpus is then as much as the pair vectors gain by. A
+    higher rate lowers the loss and makes pair vectors alone worse.
     """
     size = 300
     return replace(
         paper(),
         name="fast",
-        triples=TriplesConfig(threshold=3e-6),
+        triples=TriplesConfig(subsampling="word", threshold=5e-5),
         negatives=NegativesConfig(exponent=0.5),
         pair=PairConfig(dimension=size, length=math.sqrt(size)),
         training=TrainingConfig(
