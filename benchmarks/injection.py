@@ -1,11 +1,12 @@
 """What pair vectors in attention cost, forward and backward, beside the naive formula.
 
-    python benchmarks/injection.py [--model FOLDER] [--device cpu|cuda] [--seconds S]
+    python benchmarks/injection.py [--model FOLDER] [--device cpu|cuda] [--seconds S] [--bfloat16]
 
 The naive formula has the vectors of all pairs in memory: MLP([x; y; x∘y]) of each pair in both
 directions, brought to length one, weighted and summed. Its R is frozen too, so its gradient is
 cheap, where `PairAttention` makes the pair vectors a second time. Each runs in a process of its
-own, on ids that are all words, drawn by 1 / rank, with gradients for the attention.
+own, on ids that are all words, drawn by 1 / rank, with gradients for the attention. `--bfloat16`
+runs both under autocast, as our own models are trained on a GPU.
 
 Shapes: B batch, n and m words of the sequences a and b, D dimension.
 """
@@ -42,6 +43,7 @@ class Task(NamedTuple):
     device: str
     shape: tuple[int, int, int]
     seconds: float
+    bfloat16: bool
 
 
 class Measured(NamedTuple):
@@ -62,13 +64,16 @@ def main() -> None:
     parser.add_argument("--model", type=Path, help="one with an mlp; a random one otherwise")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--seconds", type=float, default=5.0, help="for each figure, about")
+    parser.add_argument("--bfloat16", action="store_true", help="under autocast")
     arguments = parser.parse_args()
-    print(f"{gpu.describe(torch.device(arguments.device))}; on {arguments.device}\n")
+    precision = "bfloat16 autocast" if arguments.bfloat16 else "float32"
+    print(f"{gpu.describe(torch.device(arguments.device))}; on {arguments.device}, {precision}\n")
     print("shape              way         ms forward + backward   peak MB")
     with tempfile.TemporaryDirectory() as scratch:
         model = arguments.model or random_model(Path(scratch) / "model")
         for name, shape in SHAPES.items():
-            compare(name, Task(model, arguments.device, shape, arguments.seconds))
+            task = Task(model, arguments.device, shape, arguments.seconds, arguments.bfloat16)
+            compare(name, task)
     print("\nPeak memory is above that of the model, the ids and the attention.")
 
 
@@ -126,7 +131,9 @@ def measure(pool: Pool, task: Task) -> Measured:
 
     def run() -> None:
         alpha.grad = None
-        torch.autograd.backward(pool(layer, a, b, alpha).square().sum())
+        with torch.autocast(device.type, torch.bfloat16, task.bfloat16):
+            pooled = pool(layer, a, b, alpha)
+        torch.autograd.backward(pooled.float().square().sum())
 
     gpu.clear(device)
     before = used_mb(device, "VmRSS:")

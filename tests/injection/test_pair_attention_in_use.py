@@ -130,8 +130,13 @@ def test_bad_settings_are_refused(tmp_path: Path) -> None:
         PairAttention(saved, attention="lost")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=r"dropout is 1\.0; it must be at least 0 and below 1"):
         PairAttention(saved, dropout=1.0)
-    with pytest.raises(UsageError, match="pairs_at_once is 0"):
-        PairAttention(saved, pairs_at_once=0)
+    with pytest.raises(UsageError, match="pairs_at_once is -1"):
+        PairAttention(saved, pairs_at_once=-1)
+
+
+def test_a_gpu_takes_more_pairs_at_once_than_a_cpu() -> None:
+    cpu, gpu = (pair_attention.pairs_at_once_on(torch.device(kind)) for kind in ("cpu", "cuda"))
+    assert gpu > cpu > 0
 
 
 def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:

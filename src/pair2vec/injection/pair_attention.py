@@ -33,7 +33,10 @@ Attention = Literal["kept", "renormalised"]
 it is (the paper); or the known words share it (the released code)."""
 
 PAIRS_AT_ONCE = 8192
-"""Few enough that the vectors of a tile take some ten megabytes, enough to keep a GPU busy."""
+"""On a CPU: the vectors of a tile take some ten megabytes, and stay in its cache."""
+
+_PAIRS_AT_ONCE_ON_A_GPU = 131_072
+"""Some hundred megabytes; with fewer it waits for the CPU to start the next tile."""
 
 _MOST_SPELLINGS = 1 << 20
 """Of words whose ids are kept at hand: all of a data set, but not all that a service ever sees."""
@@ -55,7 +58,7 @@ class PairAttention(nn.Module):
         *,
         dropout: float = 0.15,
         attention: Attention = "kept",
-        pairs_at_once: int = PAIRS_AT_ONCE,
+        pairs_at_once: int = 0,
     ) -> None:
         """Copy R out of a model.
 
@@ -63,14 +66,15 @@ class PairAttention(nn.Module):
             saved: The model, opened with `load_model`.
             dropout: Of the result, while training.
             attention: What becomes of that to unknown words: "kept" or "renormalised".
-            pairs_at_once: The most pairs whose vectors are in memory at a time.
+            pairs_at_once: The most pairs whose vectors are in memory at a time; 0 is what suits
+                the device.
         """
         super().__init__()
         if attention not in get_args(Attention):
             known = ", ".join(get_args(Attention))
             raise UsageError(f"attention is {attention!r}; it must be one of {known}")
-        if pairs_at_once < 1:
-            raise UsageError(f"pairs_at_once is {pairs_at_once}; it must be 1 or more")
+        if pairs_at_once < 0:
+            raise UsageError(f"pairs_at_once is {pairs_at_once}; it must be 1 or more, or 0")
         self.vocabulary: Vocabulary = saved.vocabulary
         self._ids: dict[str, int] = {}
         self.attention, self.pairs_at_once = attention, pairs_at_once
@@ -160,7 +164,8 @@ class PairAttention(nn.Module):
         a, b = rows.split([a_ids.numel(), b_ids.numel()])
         parts = self.pair.word_parts(distinct)
         a, b = a.view(a_ids.shape), b.view(b_ids.shape)
-        return PairTiles(self.pair.encoder, parts, a, b, self.pairs_at_once)
+        at_once = self.pairs_at_once or pairs_at_once_on(a_ids.device)
+        return PairTiles(self.pair.encoder, parts, a, b, at_once)
 
     def _weights(self, a_ids: Tensor, b_ids: Tensor, attention: Tensor, sides: str) -> Tensor:
         """The attention to known words by known words, (B, n, m)."""
@@ -172,6 +177,11 @@ class PairAttention(nn.Module):
             return weights
         smallest = max(_SMALLEST_SHARE, torch.finfo(weights.dtype).tiny)
         return weights / weights.sum(dim=-1, keepdim=True).clamp_min(smallest)
+
+
+def pairs_at_once_on(device: torch.device) -> int:
+    """What suits a device."""
+    return PAIRS_AT_ONCE if device.type == "cpu" else _PAIRS_AT_ONCE_ON_A_GPU
 
 
 def _are_words(ids: Tensor) -> Tensor:
