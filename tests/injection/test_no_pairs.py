@@ -18,6 +18,7 @@ def test_nothing_is_said_of_any_word() -> None:
     found = source.both(a, b, alpha, alpha.mT)
     assert (found.a.shape, found.b.shape) == ((2, 2, 0), (2, 1, 0))
     assert found.a.dtype == found.b.dtype == torch.float64
+    assert source(a, b, alpha).shape == (2, 2, 0)
     assert layer.state_dict() == {} and list(layer.parameters()) == []
 
 

@@ -52,6 +52,7 @@ def check_against_plain_sums(wordnet: WordNet) -> None:
     for side, (one, other) in enumerate(zip(found, expected, strict=True)):
         assert one.shape == ((3, 4, 5), (3, 5, 5))[side]
         close(one, other)
+    assert torch.equal(layer(a, b, alpha), found.a)
     # Of the first batch the dog is below a canid, and hot is not cold.
     assert found.a[0, 1, 2] > 0 and found.a[0, 3, 1] > 0 and found.b[0, 1, 3] > 0
     weights = [

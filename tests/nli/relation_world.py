@@ -15,8 +15,8 @@ from pair2vec.encoders.word_vectors import write_vec
 from pair2vec.model import save_model
 from pair2vec.nli.data import Examples, NliData
 from pair2vec.nli.examples import LABELS, NliExample
-from pair2vec.nli.inputs import InputPlaces
 from pair2vec.nli.settings import NliSettings, settings_of
+from pair2vec.supervised.inputs import InputPlaces
 from pair2vec.text.vocabulary import Vocabulary
 
 FAMILIES = 60

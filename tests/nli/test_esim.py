@@ -13,7 +13,7 @@ from pair2vec.errors import UsageError
 from pair2vec.nli.batches import NliBatches, NumberedExamples
 from pair2vec.nli.esim import Esim, EsimConfig
 from pair2vec.nli.examples import NliExample, distinct_words
-from pair2vec.nli.inputs import open_inputs
+from pair2vec.supervised.inputs import open_inputs
 
 EXAMPLES = examples(range(9), extra=4)
 

@@ -13,13 +13,13 @@ from tests.nli.relation_world import FAMILIES, data, examples, places, settings
 from tests.wordnet.small_wordnet import write_wordnet
 
 from pair2vec.errors import InputError, UsageError
-from pair2vec.injection.pair_attention import PAIRS_AT_ONCE, PairAttention
+from pair2vec.injection.pair_attention import PairAttention
 from pair2vec.nli.classifier import Classifier, load_classifier
 from pair2vec.nli.data import Examples, NliData
 from pair2vec.nli.examples import LABELS, NliExample, distinct_words
 from pair2vec.nli.explanation import explain
-from pair2vec.nli.inputs import InputPlaces, PairsConfig, open_inputs
 from pair2vec.nli.training import train_classifier
+from pair2vec.supervised.inputs import InputPlaces, PairsConfig, open_inputs
 from pair2vec.training.train import Interrupted
 
 UNSEEN = examples(range(FAMILIES - 15, FAMILIES), extra=3)
@@ -129,7 +129,8 @@ def test_a_folder_holds_what_was_learnt_and_how(folder: Path, inputs: dict[str, 
     assert config["labels"] == list(LABELS)
     assert config["inputs"]["pairs"] == "pair2vec"
     assert config["inputs"]["words"] == str(inputs["words.vec"].resolve())
-    assert config["pair_source"] == {"name": "pair_model", "corpus": "of a test", "words": 244}
+    source = {"name": "pair_model", "recipe": "t", "corpus": "of a test", "words": 244}
+    assert config["pair_source"] == source
     assert config["train"] == {"train.jsonl": 135}
     assert config["dev"] == {"dev.jsonl": 45}
     assert config["dev_score"] == 100.0
@@ -266,12 +267,6 @@ def test_inputs_that_are_not_there_are_found_out_before_anything_is_written(
     with pytest.raises(UsageError, match="--pairs antonyms: it must be one of pair2vec, wordnet"):
         places(inputs, "antonyms")
     assert not (tmp_path / "out").exists()
-
-
-def test_a_gpu_takes_more_pairs_at_once_unless_told() -> None:
-    cpu, gpu = torch.device("cpu"), torch.device("cuda", 0)
-    assert PairsConfig().on(gpu).at_once > PairsConfig().on(cpu).at_once == PAIRS_AT_ONCE
-    assert PairsConfig(at_once=7).on(gpu).at_once == 7
 
 
 def test_pair_vectors_are_evened_out_if_asked(inputs: dict[str, Path]) -> None:

@@ -5,14 +5,15 @@ import pytest
 import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.utils.rnn import pack_padded_sequence
 
+from pair2vec.supervised.recurrent import BiGru, BiLstm
 from pair2vec.supervised.sequences import (
-    BiLstm,
     Packing,
     VariationalDropout,
     is_word,
+    masked_softmax,
     max_words,
     mean_words,
 )
@@ -56,28 +57,31 @@ def test_what_is_packed_can_be_unpacked(lengths: list[list[int]]) -> None:
 @example([[0], [1]])
 def test_a_sequence_is_read_as_if_it_were_alone(lengths: list[list[int]]) -> None:
     torch.manual_seed(0)
-    network, plain = BiLstm(3, 4), nn.LSTM(3, 4, bidirectional=True, batch_first=True)
-    plain.load_state_dict(network.lstm.state_dict())
-    blocks, packing = blocks_of(lengths), packing_of(lengths)
-    for found, block, of_block in zip(network(blocks, packing), blocks, lengths, strict=True):
-        for row, length in enumerate(of_block):
-            expected = torch.zeros(max(of_block), 8)
-            if length:
-                expected[:length] = plain(block[row, :length])[0]
-            torch.testing.assert_close(found[row], expected)
+    for network in (BiLstm(3, 4), BiGru(3, 4)):
+        blocks, packing = blocks_of(lengths), packing_of(lengths)
+        for found, block, of_block in zip(network(blocks, packing), blocks, lengths, strict=True):
+            for row, length in enumerate(of_block):
+                expected = torch.zeros(max(of_block), 8)
+                if length:
+                    expected[:length] = network.cells(block[row, :length])[0]
+                torch.testing.assert_close(found[row], expected)
 
 
-def test_packed_and_padded_are_the_same_with_their_gradients() -> None:
+@pytest.mark.parametrize("kind", [BiLstm, BiGru])
+def test_packed_and_padded_are_the_same_with_their_gradients(
+    kind: type[BiLstm] | type[BiGru],
+) -> None:
     torch.manual_seed(0)
     lengths = [[3, 0, 5, 1], [2, 2, 4]]
-    network, packing, found = BiLstm(3, 4), packing_of(lengths), []
+    network = kind(3, 4)
+    packing, found = packing_of(lengths), []
     for way in ("padded", "packed"):
         blocks = [block.requires_grad_() for block in blocks_of(lengths)]
         network.zero_grad()
         if way == "padded":
             states = network(blocks, packing)
         else:
-            states = packing.unpack(network.lstm(packing.pack(blocks))[0], blocks)
+            states = packing.unpack(network.cells(packing.pack(blocks))[0], blocks)
         sum((s * s.detach().cos()).sum() for s in states).backward()
         found.append([*states, *(b.grad for b in blocks), *(p.grad for p in network.parameters())])
     for one, other in zip(*found, strict=True):
@@ -104,6 +108,16 @@ def test_variational_dropout_drops_the_same_dimensions_of_all_words() -> None:
     assert set(found.unique().tolist()) == {0.0, 2.0}
     assert abs(float(found.mean()) - 1) < 0.1
     assert torch.equal(layer.eval()(torch.ones(2, 3, 4)), torch.ones(2, 3, 4))
+
+
+def test_attention_is_on_what_is_allowed_alone() -> None:
+    scores = torch.tensor([[3.0, 1.0, 1.0], [5.0, 2.0, 2.0]])
+    is_in = torch.tensor([[False, True, True], [False, False, False]])
+    assert masked_softmax(scores, is_in, dim=1).tolist() == [[0.0, 0.5, 0.5], [0.0, 0.0, 0.0]]
+    (gradient,) = torch.autograd.grad(
+        masked_softmax(scores.requires_grad_(), is_in, dim=1)[:, 1].sum(), scores
+    )
+    assert gradient.tolist() == [[0.0, 0.25, -0.25], [0.0, 0.0, 0.0]]
 
 
 def test_pooling_sees_words_alone() -> None:

@@ -2,19 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
-from pair2vec.commands.messages import fail, messages
 from pair2vec.commands.nli_comparison import compare
-from pair2vec.commands.nli_options import (
-    PairModelOption,
-    PairVectorsOption,
-    WordNetOption,
-    WordsOption,
-)
 from pair2vec.commands.options import (
     DeviceOption,
     JsonOption,
@@ -23,7 +16,17 @@ from pair2vec.commands.options import (
     SetOption,
     TopOption,
 )
-from pair2vec.commands.training import stop_requests
+from pair2vec.commands.supervised_options import (
+    MinutesOption,
+    PairModelOption,
+    PairVectorsOption,
+    SeedOption,
+    WordNetOption,
+    WordsOption,
+    input_places,
+    moved_places,
+)
+from pair2vec.commands.supervised_run import run_training
 from pair2vec.errors import UsageError
 
 nli_app = typer.Typer(
@@ -59,9 +62,10 @@ def train(  # noqa: PLR0913, PLR0917 - the options of a command
     pair_model: PairModelOption = None,
     wordnet: WordNetOption = None,
     pair_vectors: PairVectorsOption = None,
-    seed: Annotated[int, typer.Option()] = 0,
+    seed: SeedOption = 0,
     assignments: SetOption = None,
     device: DeviceOption = "auto",
+    minutes: MinutesOption = None,
     resume: ResumeOption = False,
     overwrite: OverwriteOption = False,
 ) -> None:
@@ -69,40 +73,28 @@ def train(  # noqa: PLR0913, PLR0917 - the options of a command
 
     Ctrl-C writes a checkpoint first; --resume goes on from the last one.
     """
-    from pair2vec.display.supervised_view import shown_supervised
     from pair2vec.nli.data import NliData
-    from pair2vec.nli.inputs import InputPlaces, Pairs
     from pair2vec.nli.settings import settings_of
     from pair2vec.nli.training import train_classifier
-    from pair2vec.training.train import Interrupted
 
     if model != "esim":
         raise UsageError(f"--model {model}: there is esim; KIM is esim with --pairs wordnet")
-    if words is None:
-        raise UsageError("no word inputs: name a file of word vectors, or an encoder, as --words")
-    places = InputPlaces(
-        words=words,
-        pairs=cast("Pairs", pairs),
-        pair_model=pair_model,
-        wordnet=wordnet,
-        pair_vectors=pair_vectors,
-    )
+    places = input_places(pairs, words, pair_model, wordnet, pair_vectors)
     settings = settings_of(assignments or [], seed)
-    try:
-        with shown_supervised(messages) as report, stop_requests() as should_stop:
-            trained = train_classifier(
-                out,
-                NliData.read(train, dev),
-                places,
-                settings,
-                device=device,
-                resume=resume,
-                overwrite=overwrite,
-                report=report,
-                should_stop=should_stop,
-            )
-    except Interrupted:
-        fail("stopped with a checkpoint; go on with the same command and --resume", 130)
+    trained = run_training(
+        lambda report, should_stop: train_classifier(
+            out,
+            NliData.read(train, dev),
+            places,
+            settings,
+            device=device,
+            resume=resume,
+            overwrite=overwrite,
+            report=report,
+            should_stop=should_stop,
+        ),
+        minutes,
+    )
     Console(highlight=False).print(
         f"{out}: {trained.config['dev_score']:.2f} % of dev right, the best of "
         f"{trained.config['epochs']} epochs"
@@ -136,12 +128,7 @@ def predict(  # noqa: PLR0913, PLR0917 - the options of a command
     example = NliExample(words_of(premise), words_of(hypothesis), "")
     if not example.premise or not example.hypothesis:
         raise UsageError("premise and hypothesis must each have a word")
-    places = {
-        "words": words,
-        "pair_model": pair_model,
-        "wordnet": wordnet,
-        "pair_vectors": pair_vectors,
-    }
+    places = moved_places(words, pair_model, wordnet, pair_vectors)
     classifier = load_classifier(model, distinct_words([example]), places=places, device=device)
     found = explain(classifier, example, top)
     if as_json:

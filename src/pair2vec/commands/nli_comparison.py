@@ -7,13 +7,14 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from pair2vec.commands.nli_options import (
+from pair2vec.commands.options import DeviceOption
+from pair2vec.commands.supervised_options import (
     PairModelOption,
     PairVectorsOption,
     WordNetOption,
     WordsOption,
+    moved_places,
 )
-from pair2vec.commands.options import DeviceOption
 from pair2vec.errors import UsageError
 
 
@@ -61,12 +62,7 @@ def compare(  # noqa: PLR0913, PLR0917 - the options of a command
     check_page_place(out)
     figures = ComparisonFigures(*names)
     found = read_set(data)
-    places = {
-        "words": words,
-        "pair_model": pair_model,
-        "wordnet": wordnet,
-        "pair_vectors": pair_vectors,
-    }
+    places = moved_places(words, pair_model, wordnet, pair_vectors)
     asked = distinct_words(found.examples)
     first = load_classifier(base, asked, places=places, device=device)
     second = load_classifier(model, asked, places=places, device=device)

@@ -8,13 +8,14 @@ import typer
 from rich.console import Console
 
 from pair2vec.commands.messages import say
-from pair2vec.commands.nli_options import (
+from pair2vec.commands.options import DeviceOption, JsonOption, ResultsOption
+from pair2vec.commands.supervised_options import (
     PairModelOption,
     PairVectorsOption,
     WordNetOption,
     WordsOption,
+    moved_places,
 )
-from pair2vec.commands.options import DeviceOption, JsonOption
 from pair2vec.errors import UsageError
 
 if TYPE_CHECKING:
@@ -44,9 +45,7 @@ def nli(  # noqa: PLR0913, PLR0917 - the options of a command
             "--as", metavar="NAME=FILE", help="A file whose set cannot be told, and its name."
         ),
     ] = None,
-    results: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Write a file of the run here.")
-    ] = None,
+    results: ResultsOption = None,
     words: WordsOption = None,
     pair_model: PairModelOption = None,
     wordnet: WordNetOption = None,
@@ -64,12 +63,7 @@ def nli(  # noqa: PLR0913, PLR0917 - the options of a command
     if model is None:
         raise UsageError("name a classifier as --model, or say --model wordnet")
     sets = read_sets(data or [], named or [])
-    places = {
-        "words": words,
-        "pair_model": pair_model,
-        "wordnet": wordnet,
-        "pair_vectors": pair_vectors,
-    }
+    places = moved_places(words, pair_model, wordnet, pair_vectors)
     files = _files(sets, data or [], named or [])
     if model == WORDNET_RULE:
         scores, result = _examine_rule(sets, files, wordnet)

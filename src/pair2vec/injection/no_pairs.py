@@ -33,6 +33,12 @@ class NoPairs(nn.Module):
         """Zeros (B, n): every word is unknown."""
         return padded_ids(sentences, lambda _: PADDING, self.nothing.device)
 
+    def forward(self, a_ids: Tensor, b_ids: Tensor, attention_ab: Tensor) -> Tensor:
+        """Of a nothing: (B, n, 0)."""
+        check_ids(a_ids, b_ids)
+        check_attention(a_ids, b_ids, attention_ab, "ab")
+        return attention_ab.new_empty(*a_ids.shape, 0)
+
     def both(
         self, a_ids: Tensor, b_ids: Tensor, attention_ab: Tensor, attention_ba: Tensor
     ) -> BothSides:

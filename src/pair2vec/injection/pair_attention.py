@@ -32,10 +32,10 @@ Attention = Literal["kept", "renormalised"]
 """What becomes of the attention to words that are unknown or padding: it is lost, α being used as
 it is (the paper); or the known words share it (the released code)."""
 
-PAIRS_AT_ONCE = 8192
-"""On a CPU: the vectors of a tile take some ten megabytes, and stay in its cache."""
+_ON_A_CPU = 8192
+"""Pairs at once: the vectors of a tile take some ten megabytes, and stay in its cache."""
 
-_PAIRS_AT_ONCE_ON_A_GPU = 131_072
+_ON_A_GPU = 131_072
 """Some hundred megabytes; with fewer it waits for the CPU to start the next tile."""
 
 _MOST_SPELLINGS = 1 << 20
@@ -181,7 +181,7 @@ class PairAttention(nn.Module):
 
 def pairs_at_once_on(device: torch.device) -> int:
     """What suits a device."""
-    return PAIRS_AT_ONCE if device.type == "cpu" else _PAIRS_AT_ONCE_ON_A_GPU
+    return _ON_A_CPU if device.type == "cpu" else _ON_A_GPU
 
 
 def _are_words(ids: Tensor) -> Tensor:

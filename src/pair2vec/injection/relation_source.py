@@ -28,6 +28,9 @@ class RelationSource(Protocol):
     def ids(self, sentences: Sequence[Sequence[str]]) -> Tensor:
         """Words as ids (B, n), on the module's device; 0 if unknown, and behind short sentences."""
 
+    def __call__(self, a_ids: Tensor, b_ids: Tensor, attention_ab: Tensor) -> Tensor:
+        """What is known of the words of a, by their attention (B, n, m): (B, n, dimension)."""
+
     def both(
         self, a_ids: Tensor, b_ids: Tensor, attention_ab: Tensor, attention_ba: Tensor
     ) -> BothSides:

@@ -71,6 +71,14 @@ class WordNetAttention(nn.Module):
         """
         return padded_ids(sentences, self._id, self.keys.device)
 
+    def forward(self, a_ids: Tensor, b_ids: Tensor, attention_ab: Tensor) -> Tensor:
+        """What WordNet says of each word of a alone, as in `both`: (B, n, F)."""
+        check_ids(a_ids, b_ids)
+        check_attention(a_ids, b_ids, attention_ab, "ab")
+        side_a = _pooled(attention_ab, self._rows(a_ids, b_ids), self.features)
+        dropped: Tensor = self.dropout(side_a)
+        return dropped
+
     def both(
         self, a_ids: Tensor, b_ids: Tensor, attention_ab: Tensor, attention_ba: Tensor
     ) -> BothSides:

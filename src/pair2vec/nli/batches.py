@@ -1,43 +1,26 @@
 """Batches of premises and hypotheses, as tensors; made on the CPU, by another thread if need be.
 
-Shapes: B batch, n and m words of the longest premise and hypothesis, E examples, W words.
+Shapes: B batch, n and m words of the longest premise and hypothesis, E examples.
 """
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, count
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pair2vec.embedders.embedder import Embedder, EmbedderInputs
+from pair2vec.embedders.embedder import Embedder
 from pair2vec.injection.relation_source import RelationSource
 from pair2vec.nli.examples import LABELS, NliExample
+from pair2vec.supervised.numbered_sentences import NumberedSentences
 from pair2vec.supervised.order import Numbers
 from pair2vec.supervised.sequences import Packing
+from pair2vec.supervised.side import Side
 
 NO_CLASS = -100
 """Of an example without a label; torch's cross entropy leaves it out."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Side:
-    """The premises, or the hypotheses, of a batch."""
-
-    inputs: EmbedderInputs
-    ids: Tensor
-    """(B, n), of the relation source."""
-    is_word: Tensor
-    """(B, n)"""
-
-    def to(self, device: torch.device) -> "Side":
-        """On this device."""
-        return Side(
-            inputs=self.inputs.to(device), ids=self.ids.to(device), is_word=self.is_word.to(device)
-        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,16 +49,11 @@ class NumberedExamples:
 
     def __init__(self, examples: Sequence[NliExample]) -> None:
         self.examples = examples
-        number_of: defaultdict[str, int] = defaultdict(count().__next__)
-        sentences = [sentence for example in examples for sentence in example.sentences]
-        lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
-        self.sizes: Numbers = lengths.reshape(-1, 2)
-        """(E, 2): words of the premise and of the hypothesis."""
-        numbers = map(number_of.__getitem__, chain.from_iterable(sentences))
-        self._numbers = np.fromiter(numbers, np.int64, int(lengths.sum()))
-        self._starts: Numbers = (np.cumsum(lengths) - lengths).reshape(-1, 2)
-        self.words = list(number_of)
+        self._sentences = NumberedSentences([s for e in examples for s in e.sentences])
+        self.words = self._sentences.words
         """Each once; a word's number is its place."""
+        self.sizes: Numbers = self._sentences.lengths.reshape(-1, 2)
+        """(E, 2): words of the premise and of the hypothesis."""
         classes = {label: number for number, label in enumerate(LABELS)}
         labels = (classes.get(example.label, NO_CLASS) for example in examples)
         self.labels: Numbers = np.fromiter(labels, np.int64, len(examples))
@@ -87,12 +65,7 @@ class NumberedExamples:
 
     def numbers(self, chosen: Numbers, side: int) -> tuple[Numbers, NDArray[np.bool_]]:
         """The words of some premises (0) or hypotheses (1), and which places have one: (B, n)."""
-        lengths = self.sizes[chosen, side]
-        places = np.arange(lengths.max(initial=0))
-        is_word: NDArray[np.bool_] = places < lengths[:, None]
-        words = np.zeros(is_word.shape, np.int64)
-        words[is_word] = self._numbers[(self._starts[chosen, side][:, None] + places)[is_word]]
-        return words, is_word
+        return self._sentences.block(2 * chosen + side)
 
 
 class NliBatches:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from pair2vec.nli.batches import NumberedExamples
 from pair2vec.nli.examples import NliExample, read_set
@@ -51,6 +52,11 @@ class NliData:
     def words(self) -> list[str]:
         """All that occur."""
         return [*self.train.numbered.words, *self.dev.numbered.words]
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What a classifier's config says of it."""
+        return {"train": self.train.files, "dev": self.dev.files}
 
     @cached_property
     def fingerprint(self) -> str:

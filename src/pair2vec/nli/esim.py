@@ -24,7 +24,14 @@ from pair2vec.errors import UsageError
 from pair2vec.injection.relation_source import RelationSource
 from pair2vec.nli.batches import NliBatch
 from pair2vec.nli.examples import LABELS
-from pair2vec.supervised.sequences import BiLstm, VariationalDropout, max_words, mean_words
+from pair2vec.supervised.recurrent import BiLstm
+from pair2vec.supervised.sequences import (
+    VariationalDropout,
+    masked_softmax,
+    max_words,
+    mean_words,
+)
+from pair2vec.supervised.weights import linear
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,14 +79,14 @@ class Esim(nn.Module):
         self.embedder, self.relations = embedder, relations
         self.word_dropout = VariationalDropout(config.dropout)
         self.encoder = BiLstm(embedder.dimension, hidden)
-        self.projection = _linear(4 * self.encoder.dimension + relations.dimension, hidden)
+        self.projection = linear(4 * self.encoder.dimension + relations.dimension, hidden)
         self.inference = BiLstm(hidden, hidden)
         self.classifier = nn.Sequential(
             nn.Dropout(config.dropout),
-            _linear(4 * self.inference.dimension, hidden),
+            linear(4 * self.inference.dimension, hidden),
             nn.ReLU(),
             nn.Dropout(config.dropout),
-            _linear(hidden, len(LABELS)),
+            linear(hidden, len(LABELS)),
         )
 
     def forward(self, batch: NliBatch) -> Tensor:
@@ -125,16 +132,6 @@ def attend(encoded: Encoded, batch: NliBatch) -> Attention:
     with torch.autocast(encoded.a.device.type, enabled=False):
         scores = encoded.a.float() @ encoded.b.float().mT
     is_pair = a_words[:, :, None] & b_words[:, None, :]
-    scores = scores.masked_fill(~is_pair, torch.finfo(scores.dtype).min)
-    # Where a word has none to attend to, softmax is even over nothing.
     return Attention(
-        scores.softmax(dim=2).masked_fill(~is_pair, 0),
-        scores.mT.softmax(dim=2).masked_fill(~is_pair.mT, 0),
+        masked_softmax(scores, is_pair, dim=2), masked_softmax(scores.mT, is_pair.mT, dim=2)
     )
-
-
-def _linear(inputs: int, outputs: int) -> nn.Linear:
-    layer = nn.Linear(inputs, outputs)
-    nn.init.xavier_uniform_(layer.weight)
-    nn.init.zeros_(layer.bias)
-    return layer

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pair2vec.nli.esim import EsimConfig
-from pair2vec.nli.inputs import PairsConfig
-from pair2vec.supervised.settings import SupervisedConfig
-from pair2vec.training.settings import assign, with_settings
+from pair2vec.supervised.inputs import PairsConfig
+from pair2vec.supervised.settings import SupervisedConfig, assigned
+from pair2vec.training.settings import with_settings
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -21,9 +21,7 @@ class NliSettings:
 
 def settings_of(assignments: Iterable[str], seed: int = 0) -> NliSettings:
     """The defaults, changed by ``key=value``s as in ``training.batch=256``."""
-    changes: dict[str, Any] = {"training": {"seed": seed}}
-    assign(changes, assignments)
-    return with_settings(NliSettings(), changes)
+    return assigned(NliSettings(), assignments, seed)
 
 
 def settings_from_json(saved: Mapping[str, Any]) -> NliSettings:

@@ -8,6 +8,10 @@ from numpy.typing import NDArray
 
 Numbers = NDArray[np.int64]
 
+_FACTOR = 1.25
+"""Between the first lengths of two classes: a larger one pads the first text, a smaller the second.
+"""
+
 
 def epoch_batches(
     sizes: Numbers, batch: int, *, seed: int, epoch: int, pool: int = 1000
@@ -40,3 +44,13 @@ def batches_by_size(sizes: Numbers, batch: int) -> list[Numbers]:
     """All examples once, sorted by size: the way to go through them that takes least time."""
     ordered = np.lexsort(sizes.T[::-1])
     return np.split(ordered, range(batch, len(ordered), batch)) if len(ordered) else []
+
+
+def classes_of_length(sizes: Numbers) -> Numbers:
+    """Sizes (E, 2) of two texts: the first in classes by a factor of length, the second by length.
+
+    By length alone, hardly a batch of one length of the first text would be left, and all lengths
+    of second ones were in it: of the pairs of words in a batch, two in three would be padding.
+    """
+    classes = np.ceil(np.log(np.maximum(sizes[:, 0], 1)) / np.log(_FACTOR)).astype(np.int64)
+    return np.stack([classes, sizes[:, 1]], axis=1)

@@ -1,4 +1,4 @@
-"""Sequences of several lengths: packed for a recurrent network, dropped out, pooled.
+"""Sequences of several lengths: packed for a recurrent network, dropped out, attended, pooled.
 
 Shapes: B batch, n longest sequence of a block, N words of all sequences, D dimension.
 """
@@ -71,62 +71,6 @@ class Packing(NamedTuple):
         ]
 
 
-class BiLstm(nn.Module):
-    """Both directions over blocks of sequences; cuDNN's on a GPU."""
-
-    def __init__(self, inputs: int, hidden: int) -> None:
-        """Initialise as AllenNLP does, so that much is remembered at first."""
-        super().__init__()
-        self.dimension = 2 * hidden
-        self.lstm = nn.LSTM(inputs, hidden, bidirectional=True, batch_first=True)
-        for name, values in self.lstm.named_parameters():
-            if "weight_ih" in name:
-                nn.init.xavier_uniform_(values)
-            elif "weight_hh" in name:
-                nn.init.orthogonal_(values)
-            else:
-                nn.init.zeros_(values)
-                if "bias_hh" in name:
-                    # The second quarter belongs to the gate that keeps what was there before.
-                    nn.init.ones_(values[hidden : 2 * hidden])
-
-    def forward(self, blocks: Sequence[Tensor], packing: Packing) -> list[Tensor]:
-        """(B, n, D) each to (B, n, 2 hidden); rows behind a sequence's end are zero."""
-        if not len(packing.rows):
-            return [self._nothing(block) for block in blocks]
-        if blocks[0].device.type == "cpu":
-            # Packed sequences take torch two to three times as long here, and padding is little.
-            return [self.run_padded(*pair) for pair in zip(blocks, packing.lengths, strict=True)]
-        packed, _ = self.lstm(packing.pack(blocks))
-        return packing.unpack(packed, blocks)
-
-    def run_padded(self, block: Tensor, lengths: Tensor) -> Tensor:
-        """The same for one block, by running over the padding too.
-
-        Forward, what is behind a sequence does it no harm; backward, each is turned round first.
-        """
-        if not block.numel():
-            return self._nothing(block)
-        places = torch.arange(block.shape[1], device=block.device)
-        is_in = places < lengths[:, None]
-        turned = torch.where(is_in, lengths[:, None] - 1 - places, places)[..., None]
-        ahead = self._run_one_way(block, "")
-        back = self._run_one_way(block.take_along_dim(turned, dim=1), "_reverse")
-        return torch.cat([ahead, back.take_along_dim(turned, dim=1)], -1) * is_in[..., None]
-
-    def _nothing(self, block: Tensor) -> Tensor:
-        return block.new_zeros(*block.shape[:2], self.dimension)
-
-    def _run_one_way(self, block: Tensor, suffix: str) -> Tensor:
-        names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
-        weights = [getattr(self.lstm, f"{name}_l0{suffix}") for name in names]
-        start = block.new_zeros(1, len(block), self.lstm.hidden_size)
-        states, _, _ = torch.lstm(
-            block, (start, start), weights, True, 1, 0.0, self.training, False, True
-        )
-        return states
-
-
 class VariationalDropout(nn.Module):
     """Drops the same dimensions of all words of a sequence (Gal & Ghahramani, 2016)."""
 
@@ -149,6 +93,13 @@ class VariationalDropout(nn.Module):
 def is_word(lengths: Tensor, width: int) -> Tensor:
     """Which places of a block have a word: (B, n)."""
     return torch.arange(width, device=lengths.device) < lengths[:, None]
+
+
+def masked_softmax(scores: Tensor, is_in: Tensor, dim: int) -> Tensor:
+    """Over the places that `is_in` allows, which is of the shape of the scores; zero elsewhere."""
+    lowest = torch.finfo(scores.dtype).min
+    # Where no place is allowed, softmax is even over nothing.
+    return scores.masked_fill(~is_in, lowest).softmax(dim=dim).masked_fill(~is_in, 0)
 
 
 def mean_words(block: Tensor, mask: Tensor) -> Tensor:

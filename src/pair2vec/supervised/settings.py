@@ -1,8 +1,11 @@
 """How a network learns from labelled examples; the defaults are those of AllenNLP's ESIM."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from pair2vec.errors import UsageError
+from pair2vec.training.settings import Settings, assign, with_settings
 
 OPTIMISERS = ("adam", "adamw")
 
@@ -56,3 +59,10 @@ class SupervisedConfig:
             raise UsageError(
                 f"training.rate_factor is {self.rate_factor}; it must be above 0 and at most 1"
             )
+
+
+def assigned(defaults: Settings, assignments: Iterable[str], seed: int) -> Settings:
+    """The settings of a task, changed by ``key=value``s as in ``training.batch=256``."""
+    changes: dict[str, Any] = {"training": {"seed": seed}}
+    assign(changes, assignments)
+    return with_settings(defaults, changes)

@@ -1,4 +1,4 @@
-"""Weights: the part of a network that is learnt, as named tensors."""
+"""Weights: the part of a network that is learnt, at its start and as named tensors."""
 
 from collections.abc import Mapping
 
@@ -6,6 +6,14 @@ import torch
 from torch import Tensor, nn
 
 from pair2vec.errors import InputError
+
+
+def linear(inputs: int, outputs: int) -> nn.Linear:
+    """A layer whose first weights are drawn after Glorot & Bengio (2010), its biases zero."""
+    layer = nn.Linear(inputs, outputs)
+    nn.init.xavier_uniform_(layer.weight)
+    nn.init.zeros_(layer.bias)
+    return layer
 
 
 def learnt_weights(network: nn.Module) -> dict[str, nn.Parameter]:

@@ -135,6 +135,11 @@ def cased_tokens(text: str) -> list[str]:
     return [token for token in _TOKEN.findall(line) if token != BREAK]
 
 
+def token_spans(text: str) -> list[tuple[int, int]]:
+    """Rule 3: from where to where the tokens of `text` go, which is taken as it is."""
+    return [token.span() for token in _TOKEN.finditer(text) if token[0] != BREAK]
+
+
 def fold(token: str) -> str:
     """Rule 4: a token as the vocabulary spells it."""
     token = token.lower()

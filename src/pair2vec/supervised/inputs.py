@@ -1,4 +1,4 @@
-"""Inputs: where a classifier takes its words and the relations between them from."""
+"""Inputs: where a network takes its words and the relations between them from."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping
@@ -6,14 +6,12 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
-import torch
-
 from pair2vec.embedders.embedder import Embedder
 from pair2vec.embedders.opening import open_embedder
 from pair2vec.errors import InputError, UsageError
 from pair2vec.injection.evened_out import evened_out
 from pair2vec.injection.no_pairs import NoPairs
-from pair2vec.injection.pair_attention import PAIRS_AT_ONCE, Attention, PairAttention
+from pair2vec.injection.pair_attention import Attention, PairAttention
 from pair2vec.injection.pair_distance import pair_distance_attention
 from pair2vec.injection.relation_source import RelationSource
 from pair2vec.injection.wordnet_attention import WordNetAttention
@@ -26,13 +24,9 @@ Pairs = Literal["pair2vec", "wordnet", "none", "pair_distance"]
 KIM; nothing; or the difference of the two words' vectors."""
 
 
-_AT_ONCE = {"cuda": 131_072}
-"""A GPU takes all pairs of most batches at a time; a CPU's cache is smaller."""
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PairsConfig:
-    """How pairs of words go into the classifier."""
+    """How pairs of words go into the network."""
 
     dropout: float = 0.15
     """Of pair vectors and of differences; WordNet's relations are never dropped."""
@@ -42,10 +36,6 @@ class PairsConfig:
     """How much the pair2vec model's R is evened out first; 0 is the paper's."""
     at_once: int = 0
     """The most pairs whose vectors are in memory at a time; 0 is what suits the device."""
-
-    def on(self, device: torch.device) -> "PairsConfig":
-        """As it suits a device."""
-        return replace(self, at_once=self.at_once or _AT_ONCE.get(device.type, PAIRS_AT_ONCE))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,11 +91,16 @@ def open_inputs(places: InputPlaces, words: Iterable[str], config: PairsConfig) 
         InputError: something is not where it is said to be, or damaged.
     """
     distinct = list(dict.fromkeys(words))
-    relations, source = _SOURCES[places.pairs](places, distinct, config)
+    relations, source = open_relations(places, distinct, config)
     return Inputs(open_embedder(places.words, distinct), relations, source)
 
 
 _Opened = tuple[RelationSource, dict[str, Any]]
+
+
+def open_relations(places: InputPlaces, words: list[str], config: PairsConfig) -> _Opened:
+    """The source of relations among these words alone, and what is known of it."""
+    return _SOURCES[places.pairs](places, words, config)
 
 
 def _no_pairs(places: InputPlaces, words: list[str], config: PairsConfig) -> _Opened:
@@ -120,11 +115,16 @@ def _pair_vectors(places: InputPlaces, words: list[str], config: PairsConfig) ->
         evened_out(saved, config.whitening),
         dropout=config.dropout,
         attention=config.attention,
-        pairs_at_once=config.at_once or PAIRS_AT_ONCE,
+        pairs_at_once=config.at_once,
     )
     # A bundled model is told by its name, whatever the folder of the package.
     fingerprint = saved.config.get("corpus", {}).get("fingerprint")
-    return layer, {"name": saved.folder.name, "corpus": fingerprint, "words": len(saved.vocabulary)}
+    return layer, {
+        "name": saved.folder.name,
+        "recipe": saved.config.get("recipe", {}).get("name"),
+        "corpus": fingerprint,
+        "words": len(saved.vocabulary),
+    }
 
 
 def _wordnet(places: InputPlaces, words: list[str], config: PairsConfig) -> _Opened:
@@ -152,7 +152,7 @@ _SOURCES: dict[Pairs, Callable[[InputPlaces, list[str], PairsConfig], _Opened]] 
 
 
 def check_source(found: Mapping[str, Any], wanted: Mapping[str, Any], folder: Path) -> None:
-    """Refuse other pair vectors than those a classifier was trained with.
+    """Refuse other pair vectors than those a network was trained with.
 
     Raises:
         InputError: they are of another corpus or number of words.

@@ -1,0 +1,219 @@
+"""What pair vectors cost in question answering: questions a second, and the ratio of step times.
+
+    python benchmarks/qa.py [--data FILE...] [--words FILE] [--pair-model NAME] [--device cuda]
+        [--pairs pair2vec pair_distance] [--batch 64] [--steps 30] [--set KEY=VALUE]...
+
+Without files, questions are invented: words of the pair model by 1 / rank, as long as those of
+SQuAD (passages of 140 words in the mean and 400 at most, questions of 11); word vectors are random.
+A step is forward, backward and update, on batches that are on the device already, each taken by all
+networks in turn. Training makes its batches too, in another thread on a GPU. Answering is finding
+the best spans of all questions.
+"""
+
+import argparse
+import statistics
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+
+import gpu
+from pair2vec.embedders.embedder import Embedder
+from pair2vec.embedders.opening import open_embedder
+from pair2vec.embedders.word_vector_inputs import WordVectorInputs
+from pair2vec.model.folder import load_model
+from pair2vec.model.shelf import find_model
+from pair2vec.qa.answering import span_odds
+from pair2vec.qa.batches import QaBatch, QaBatches
+from pair2vec.qa.bidaf import Bidaf
+from pair2vec.qa.examples import Answer, QaSet, Question, Text, read_qa
+from pair2vec.qa.numbered import NumberedQuestions
+from pair2vec.qa.settings import QaSettings, settings_of
+from pair2vec.qa.spans import span_loss
+from pair2vec.qa.windows import answering_windows, training_windows
+from pair2vec.supervised.adam import Adam
+from pair2vec.supervised.inputs import InputPlaces, open_relations
+from pair2vec.supervised.order import Numbers, classes_of_length, epoch_batches
+from pair2vec.supervised.weights import learnt_weights
+from pair2vec.text.vocabulary import SPECIAL_TOKENS
+from pair2vec.training.devices import computing, find_device
+from pair2vec.triples.ahead import made_ahead
+
+DIMENSION = 300
+WARM_UP = 3
+
+
+class Subject(NamedTuple):
+    """A network under test."""
+
+    network: Bidaf
+    adam: Adam
+    train: QaBatches
+    answer: QaBatches
+    device: torch.device
+    rate: float
+
+    def step(self, batch: QaBatch) -> None:
+        """Learn from a batch."""
+        self.network.train()
+        with computing(self.device):
+            loss = span_loss(self.network(batch), batch.answers).mean()
+        self.adam.step(loss, self.rate)
+
+
+def main() -> None:
+    """Print the table."""
+    arguments = parse()
+    device = find_device(arguments.device)
+    settings = settings_of([f"training.batch={arguments.batch}", *arguments.settings])
+    asked = read_qa(arguments.data) if arguments.data else invented(arguments)
+    numbered = NumberedQuestions(asked)
+    print(f"{gpu.describe(device)}; on {device}\n{described(numbered)}")
+    torch.manual_seed(0)
+    subjects = {
+        pairs: subject(arguments, pairs, numbered, settings, device)
+        for pairs in ("none", *arguments.pairs)
+    }
+    orders = some_batches(subjects["none"].train, settings, WARM_UP + arguments.steps)
+    steps = step_times(subjects, orders)
+    print(f"\n{'pairs':14} step ms  to none  training q/s  answering q/s  peak GB")
+    for pairs, one in subjects.items():
+        gpu.clear(device)
+        training, answering = training_speed(one, orders), answering_speed(one)
+        peak = gpu.peak_gb(device)
+        print(
+            f"{pairs:14}{1e3 * statistics.mean(steps[pairs]):8.1f}"
+            f"{sum(steps[pairs]) / sum(steps['none']):9.2f}{training:14,.0f}{answering:15,.0f}"
+            f"{'–' if peak is None else f'{peak:.1f}':>9}",
+            flush=True,
+        )
+
+
+def parse() -> argparse.Namespace:
+    """The options."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, nargs="+", help="SQuAD's format")
+    parser.add_argument("--questions", type=int, default=4000, help="to invent")
+    parser.add_argument("--words", help="random vectors otherwise")
+    parser.add_argument("--pairs", nargs="+", default=["pair2vec"])
+    parser.add_argument("--pair-model")
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--batch", type=int, default=64)
+    parser.add_argument("--steps", type=int, default=30)
+    parser.add_argument("--set", dest="settings", action="append", default=[], metavar="KEY=VALUE")
+    return parser.parse_args()
+
+
+def invented(arguments: argparse.Namespace) -> QaSet:
+    """Five questions a passage, two in three with an answer."""
+    random = np.random.default_rng(0)
+    words = load_model(find_model(arguments.pair_model)).vocabulary.words[len(SPECIAL_TOKENS) :]
+    shares = 1 / np.arange(1, len(words) + 1)
+    found = QaSet([], [], {})
+
+    def text(length: int) -> Text:
+        drawn = random.choice(len(words), size=length, p=shares / shares.sum())
+        return spaced([words[number] for number in drawn])
+
+    for number in range(arguments.questions):
+        if number % 5 == 0:
+            found.passages.append(text(int(np.clip(random.lognormal(4.86, 0.4), 20, 400))))
+        passage = found.passages[-1]
+        first = int(random.integers(len(passage.words)))
+        answer = Answer(passage.words[first], passage.starts[first])
+        asked = text(int(np.clip(random.normal(11.2, 3.5), 4, 40)))
+        answers = (answer,) if number % 3 else ()
+        found.questions.append(Question(f"{number}", asked, len(found.passages) - 1, answers))
+    return found
+
+
+def spaced(words: Sequence[str]) -> Text:
+    """A text of these words, whatever is in them."""
+    ends = np.cumsum([len(word) + 1 for word in words]) - 1
+    starts = ends - [len(word) for word in words]
+    return Text(" ".join(words), tuple(words), tuple(starts.tolist()), tuple(ends.tolist()))
+
+
+def described(numbered: NumberedQuestions) -> str:
+    """How long the texts are."""
+    lengths = numbered.sentences.lengths
+    passages, questions = lengths[numbered.passages], lengths[numbered.questions]
+    return (
+        f"{len(numbered):,} questions of {questions.mean():.1f} words on passages of "
+        f"{passages.mean():.0f}, {passages.max()} at most"
+    )
+
+
+def subject(
+    arguments: argparse.Namespace,
+    pairs: str,
+    numbered: NumberedQuestions,
+    settings: QaSettings,
+    device: torch.device,
+) -> Subject:
+    """A network with these pairs, and the questions as it takes them."""
+    places = InputPlaces(
+        words=arguments.words or "random",
+        pairs=pairs,  # type: ignore[arg-type]
+        pair_model=arguments.pair_model,
+    )
+    relations, _ = open_relations(places, numbered.words, settings.pairs.on(device))
+    network = Bidaf(embedder(arguments.words, numbered.words), relations, settings.bidaf)
+    network.to(device)
+    most = settings.qa.max_words
+    windows = (
+        training_windows(numbered, most)[0],
+        answering_windows(numbered, np.arange(len(numbered)), most),
+    )
+    train, answer = (QaBatches(numbered, w, network.embedder, relations) for w in windows)
+    adam = Adam(learnt_weights(network), settings.training)
+    return Subject(network, adam, train, answer, device, settings.training.rate)
+
+
+def embedder(path: str | None, words: Sequence[str]) -> Embedder:
+    """The word vectors of a file, or random ones."""
+    if path:
+        return open_embedder(path, words)
+    vectors = torch.randn(len(words), DIMENSION, generator=torch.Generator().manual_seed(0))
+    return WordVectorInputs({word: number for number, word in enumerate(words)}, vectors)
+
+
+def some_batches(train: QaBatches, settings: QaSettings, count: int) -> list[Numbers]:
+    """Of an epoch, as many as asked for or as there are."""
+    config = settings.training
+    sizes = classes_of_length(train.sizes)
+    return epoch_batches(sizes, config.batch, seed=0, epoch=0, pool=config.pool)[:count]
+
+
+def step_times(subjects: dict[str, Subject], orders: Sequence[Numbers]) -> dict[str, list[float]]:
+    """Seconds of each step, by pairs; the first ones warm up."""
+    times: dict[str, list[float]] = {pairs: [] for pairs in subjects}
+    for numbers in orders:
+        for pairs, one in subjects.items():
+            batch = one.train.batch(numbers).to(one.device)
+            times[pairs].append(gpu.seconds(lambda b=batch, s=one: s.step(b), one.device))  # type: ignore[misc]
+    return {pairs: found[WARM_UP:] or found for pairs, found in times.items()}
+
+
+def training_speed(one: Subject, orders: Sequence[Numbers]) -> float:
+    """Questions a second, with the making of batches."""
+    made = (one.train.batch(numbers).to(one.device) for numbers in orders)
+    start = time.perf_counter()
+    for batch in made_ahead(made, 8) if one.device.type == "cuda" else made:
+        one.step(batch)
+    gpu.wait(one.device)
+    return sum(map(len, orders)) / (time.perf_counter() - start)
+
+
+def answering_speed(one: Subject) -> float:
+    """Questions a second."""
+    start = time.perf_counter()
+    span_odds(one.network, one.answer, one.device, longest=17)
+    return len(one.answer) / (time.perf_counter() - start)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Question answering: which words of a passage answer a question, if any do?"""

@@ -1,0 +1,165 @@
+"""A trained network in a folder: saved, and loaded again.
+
+A folder of
+
+- ``weights.safetensors``: what was learnt; frozen word and pair vectors stay where they are;
+- ``config.json``: written last; its presence means that the network is complete.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import nn
+
+from pair2vec import __version__
+from pair2vec.atomic import PARTIAL, write_whole
+from pair2vec.errors import InputError, UsageError
+from pair2vec.supervised.inputs import InputPlaces, check_source, open_inputs
+from pair2vec.supervised.network_kind import Network, NetworkKind, Settings, Trained
+from pair2vec.supervised.weights import copied_weights, set_weights
+from pair2vec.training.devices import find_device
+from pair2vec.training.settings import with_settings
+
+CONFIG = "config.json"
+WEIGHTS = "weights.safetensors"
+TRAINING = "training"
+"""Beside these, the folder with what training needs to go on."""
+
+_Kind = NetworkKind[Any, Any]
+
+
+def save_network(
+    kind: _Kind, folder: Path, network: nn.Module, config: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Write a network over whatever one is in `folder`; returns its whole config."""
+    weights = {name: values.cpu().contiguous() for name, values in copied_weights(network).items()}
+    facts = {
+        "kind": kind.name,
+        "format": kind.format,
+        "version": __version__,
+        **kind.facts,
+        **config,
+        "weights": {name: list(values.shape) for name, values in weights.items()},
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    # Without its config, nothing in the folder is taken for a network.
+    (folder / CONFIG).unlink(missing_ok=True)
+    write_whole(folder / WEIGHTS, save(weights))
+    write_whole(folder / CONFIG, f"{json.dumps(facts, indent=2, ensure_ascii=False)}\n".encode())
+    return facts
+
+
+def load_network(
+    kind: NetworkKind[Settings, Network],
+    folder: str | os.PathLike[str],
+    words: Iterable[str],
+    *,
+    places: Mapping[str, str | None] | None = None,
+    device: str = "auto",
+) -> Trained[Network]:
+    """Open a network that `save_network` wrote.
+
+    Args:
+        kind: What it must be.
+        folder: Where it is.
+        words: All that it is going to be asked about.
+        places: By the names of `InputPlaces`, those that have moved since it was trained.
+        device: "auto", "cpu", "cuda" or "cuda:N".
+
+    Raises:
+        InputError: there is none, it is not complete, or its inputs are not those it had.
+    """
+    folder, found_device = Path(folder), find_device(device)
+    config = read_config(kind, folder)
+    settings, named = _described(kind, folder, config)
+    weights = _read_weights(kind, folder / WEIGHTS)
+    inputs = open_inputs(named.replaced(places or {}), words, settings.pairs)
+    check_source(inputs.source, config["pair_source"], folder)
+    # What is drawn here is replaced at once, and must not be missed by others who draw.
+    with torch.random.fork_rng(devices=[]):
+        network = kind.make(inputs, settings)
+    set_weights(network, weights, os.fspath(folder))
+    return Trained(network.to(found_device).eval(), config, found_device)
+
+
+def _described(
+    kind: NetworkKind[Settings, Network], folder: Path, config: Mapping[str, Any]
+) -> tuple[Settings, InputPlaces]:
+    """The settings and inputs that a config tells of."""
+    try:
+        return with_settings(kind.defaults, config["settings"]), InputPlaces(**config["inputs"])
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise InputError(
+            f"{folder / CONFIG}: does not say how it was made ({error}); train it again"
+        ) from error
+
+
+def read_config(kind: _Kind, folder: Path) -> dict[str, Any]:
+    """What is known of a network.
+
+    Raises:
+        InputError: there is none, or it is not complete.
+    """
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder; make {kind.one} with '{kind.command}'")
+    if not (folder / CONFIG).exists():
+        raise InputError(
+            f"{folder}: not a complete {kind.noun} (no {CONFIG}); if training it was stopped, "
+            "go on with --resume"
+        )
+    config = _parsed(kind, folder / CONFIG)
+    if config is None:
+        raise InputError(f"{folder / CONFIG}: is not the config of {kind.title}")
+    if config["format"] > kind.format:
+        raise InputError(
+            f"{folder}: format {config['format']} is newer than this version reads "
+            f"({kind.format}); upgrade pair2vec"
+        )
+    return config
+
+
+def _parsed(kind: _Kind, path: Path) -> dict[str, Any] | None:
+    """A config, or None for one that is of something else."""
+    try:
+        config = json.loads(path.read_bytes())
+    except ValueError:
+        return None
+    is_ours = isinstance(config, dict) and config.get("kind") == kind.name
+    return config if is_ours and isinstance(config.get("format"), int) else None
+
+
+def _read_weights(kind: _Kind, path: Path) -> dict[str, torch.Tensor]:
+    try:
+        return load(path.read_bytes())
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file; train or copy it again") from error
+    except SafetensorError as error:
+        raise InputError(f"{path}: is damaged ({error}); train or copy it again") from error
+
+
+def check_place(kind: _Kind, folder: Path) -> None:
+    """Refuse a place that holds something else than a network of a kind, or a part of one.
+
+    Raises:
+        UsageError: it is a file, or a folder of other things.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder}: is a file, not a folder; give another one")
+    if not folder.exists() or ((folder / CONFIG).exists() and _parsed(kind, folder / CONFIG)):
+        return
+    ours = {WEIGHTS, TRAINING}
+    others = sorted(
+        path.name
+        for path in folder.iterdir()
+        if path.name not in ours and not path.name.endswith(PARTIAL)
+    )
+    if others:
+        raise UsageError(
+            f"{folder}: is not {kind.one} and not empty ({others[0]}); give another folder"
+        )
