@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ from tests.wordnet.small_wordnet import small_wordnet
 
 from pair2vec.display.nli_table import accuracy_tables, summary_tables
 from pair2vec.errors import InputError, UsageError
+from pair2vec.evaluation.network_results import changed_settings
 from pair2vec.evaluation.nli import (
+    RULE,
     accuracy,
     examine,
     read_sets,
@@ -20,8 +23,6 @@ from pair2vec.evaluation.nli import (
     wordnet_labeller,
 )
 from pair2vec.evaluation.nli_results import (
-    RULE,
-    changed_settings,
     read_results,
     result_of_classifier,
     result_of_rule,
@@ -123,8 +124,6 @@ def test_breaking_nli_is_told_by_its_categories_and_others_must_be_named(tmp_pat
 
 
 def config(pairs: str, seed: int = 0, **inputs: str) -> dict[str, Any]:
-    from dataclasses import asdict
-
     settings = settings_of(["training.batch=256", "pairs.dropout=0.1"], seed)
     named = {"pair_model": None, "wordnet": None, "pair_vectors": None}
     return {
@@ -176,9 +175,10 @@ def test_a_result_says_all_there_is_to_say_without_the_machines_folders(tmp_path
 
 
 def test_changed_settings_are_those_that_set_takes() -> None:
-    assert changed_settings(NliSettings()) == []
+    usual = asdict(NliSettings())
+    assert changed_settings(usual, usual) == []
     changes = ["esim.hidden=20", "training.rate=0.001"]
-    assert changed_settings(settings_of(changes, seed=7)) == changes
+    assert changed_settings(asdict(settings_of(changes, seed=7)), usual) == changes
 
 
 def test_variants_have_files_and_rows_of_their_own(tmp_path: Path) -> None:

@@ -1,12 +1,12 @@
 """Two classifiers on a page: how often each is right, and what decided where only one was."""
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pair2vec.atomic import PARTIAL, write_whole
+from pair2vec.display.markdown import plain, table_row
 from pair2vec.errors import UsageError
 from pair2vec.evaluation.nli import Accuracy
 from pair2vec.evaluation.nli_comparison import Comparison, Telling, Verdict
@@ -74,8 +74,8 @@ def comparison_page(comparison: Comparison, protocol: Protocol) -> str:
     parts = [
         [
             _TITLE,
-            f"**{_plain(protocol.base)}** against **{_plain(protocol.model)}** on "
-            f"{_plain(protocol.data)}.",
+            f"**{plain(protocol.base)}** against **{plain(protocol.model)}** on "
+            f"{plain(protocol.data)}.",
         ],
         ["## Accuracy", _table(comparison, protocol), _picture(CATEGORIES, "Accuracy by category")],
         ["## Where they differ", _differences(comparison, protocol)],
@@ -86,12 +86,12 @@ def comparison_page(comparison: Comparison, protocol: Protocol) -> str:
 
 
 def _table(comparison: Comparison, protocol: Protocol) -> str:
-    head = ("category", "n", _plain(protocol.base), _plain(protocol.model), "gain")
+    head = ("category", "n", plain(protocol.base), plain(protocol.model), "gain")
     rows = [
-        (_plain(name), f"{gain.base.n:,}", *map(_accuracy, gain), f"{gain.points:+.2f}")
+        (plain(name), f"{gain.base.n:,}", *map(_accuracy, gain), f"{gain.points:+.2f}")
         for name, gain in comparison.rows
     ]
-    lines = "\n".join(map(_row, [head, ("---", *["---:"] * 4), *rows]))
+    lines = "\n".join(map(table_row, [head, ("---", *["---:"] * 4), *rows]))
     return f"{lines}\n\nRight labels in percent, with Wilson's interval of 95 %; gain in points."
 
 
@@ -99,12 +99,8 @@ def _accuracy(one: Accuracy) -> str:
     return f"{one.right:.2f} ({one.low:.1f}–{one.high:.1f})"
 
 
-def _row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
 def _differences(comparison: Comparison, protocol: Protocol) -> str:
-    base, model = _plain(protocol.base), _plain(protocol.model)
+    base, model = plain(protocol.base), plain(protocol.model)
     return (
         f"Only {base} is right on {comparison.only_base:,} examples, only {model} on "
         f"{comparison.only_model:,}. If each were as likely to be the one that is right, a "
@@ -121,7 +117,7 @@ def _p_value(value: float) -> str:
 
 
 def _examples(comparison: Comparison, protocol: Protocol) -> list[str]:
-    base, model = _plain(protocol.base), _plain(protocol.model)
+    base, model = plain(protocol.base), plain(protocol.model)
     if not comparison.examples:
         return [f"There is none that {model} gets right and {base} wrong."]
     return [
@@ -137,20 +133,20 @@ def _examples(comparison: Comparison, protocol: Protocol) -> list[str]:
 
 
 def _example(number: int, one: Telling, protocol: Protocol) -> str:
-    premise, hypothesis = (_plain(" ".join(sentence)) for sentence in one.example.sentences)
+    premise, hypothesis = (plain(" ".join(sentence)) for sentence in one.example.sentences)
     title = ". ".join(
-        [f"{number}", *([_plain(one.example.category)] if one.example.category else [])]
+        [f"{number}", *([plain(one.example.category)] if one.example.category else [])]
     )
     pairs = ", ".join(
-        f"*{_plain(pair.premise)}* – *{_plain(pair.hypothesis)}* {pair.share:+.3f}"
+        f"*{plain(pair.premise)}* – *{plain(pair.hypothesis)}* {pair.share:+.3f}"
         for pair in one.pairs
     )
     return "\n".join(
         [
             f"### {title}\n",
             f"“{premise}” → “{hypothesis}”: {one.example.label}\n",
-            f"- {_plain(protocol.base)} says {_verdict(one.base)}",
-            f"- {_plain(protocol.model)} says {_verdict(one.model)}",
+            f"- {plain(protocol.base)} says {_verdict(one.base)}",
+            f"- {plain(protocol.model)} says {_verdict(one.model)}",
             f"- deciding pairs: {pairs or 'none; nothing is known of any'}",
         ]
     )
@@ -164,9 +160,9 @@ def _verdict(verdict: Verdict) -> str:
 def _protocol(protocol: Protocol) -> list[str]:
     left_out = f"; {protocol.dropped:,} without a gold label left out" if protocol.dropped else ""
     return [
-        f"{_plain(protocol.base)}: {_made(protocol.base_config)}",
-        f"{_plain(protocol.model)}: {_made(protocol.model_config)}",
-        f"examples: {_plain(protocol.data)}{left_out}",
+        f"{plain(protocol.base)}: {_made(protocol.base_config)}",
+        f"{plain(protocol.model)}: {_made(protocol.model_config)}",
+        f"examples: {plain(protocol.data)}{left_out}",
         f"date: {protocol.date}",
     ]
 
@@ -174,9 +170,9 @@ def _protocol(protocol: Protocol) -> list[str]:
 def _made(config: Mapping[str, Any]) -> str:
     """How a classifier was trained."""
     inputs = config["inputs"]
-    learnt = " + ".join(f"{count:,} of {_plain(name)}" for name, count in config["train"].items())
+    learnt = " + ".join(f"{count:,} of {plain(name)}" for name, count in config["train"].items())
     return (
-        f"{config['model']}, pairs {inputs['pairs']}, words {_plain(Path(inputs['words']).name)}, "
+        f"{config['model']}, pairs {inputs['pairs']}, words {plain(Path(inputs['words']).name)}, "
         f"seed {config['settings']['training']['seed']}, trained on {learnt}, "
         f"{config['dev_score']:.2f} % of dev right"
     )
@@ -184,8 +180,3 @@ def _made(config: Mapping[str, Any]) -> str:
 
 def _picture(name: str, what: str) -> str:
     return f"![{what}]({name})"
-
-
-def _plain(text: str) -> str:
-    """Text that Markdown takes for nothing but text, in one line."""
-    return re.sub(r"([\\`*_\[\]<>|#$~&])", r"\\\1", " ".join(text.split()))

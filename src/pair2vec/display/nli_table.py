@@ -7,9 +7,9 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from pair2vec.evaluation.nli import Accuracy, SetAccuracy
-from pair2vec.evaluation.nli_results import RULE
-from pair2vec.evaluation.nli_summary import Row, Spread, Summary, printed
+from pair2vec.display.grid import NOTHING, Grid, counted, figure, grid_table
+from pair2vec.evaluation.nli import RULE, Accuracy, SetAccuracy
+from pair2vec.evaluation.nli_summary import Row, Summary, printed
 
 _MODELS = {
     RULE: "WordNet rule",
@@ -24,8 +24,6 @@ _SETS = {
     "multinli_mismatched": "MultiNLI mismatched",
     "breaking_nli": "Breaking NLI",
 }
-_NOTHING = "–"
-_MISSING = "missing"
 
 
 def accuracy_tables(scores: Mapping[str, SetAccuracy]) -> Group:
@@ -63,67 +61,66 @@ def _accuracies(title: str, found: Mapping[str, Accuracy]) -> Table:
 
 def summary_tables(summary: Summary) -> Group:
     """The paper's `tab:nli_res` and `tab:glockner_res`, measured beside printed, and categories."""
-    sets = [name for name in _SETS if any(name in row.figures for row in summary.rows)]
+    notes = Text("\n".join(nli_protocol(summary)), style="dim")
+    return Group(*map(grid_table, nli_grids(summary)), notes)
+
+
+def nli_grids(summary: Summary, always: Sequence[str] = ()) -> list[Grid]:
+    """The same as plain text; sets that nothing was tested on are shown if `always` has them."""
+    tested = {name for row in summary.rows for name in row.figures}
+    sets = [name for name in _SETS if name in tested or name in always]
     others = [name for name in sets if name != "breaking_nli"]
-    return Group(
-        _measured("SNLI and MultiNLI (tab:nli_res)", summary.rows, others, "multinli_matched"),
+    multinli = [name for name in others if name.startswith("multinli")] or ["multinli_matched"]
+    return [
+        _measured("SNLI and MultiNLI (tab:nli_res)", summary.rows, others, multinli),
         _measured(
-            "Breaking NLI (tab:glockner_res)", summary.rows, ["breaking_nli"], "breaking_nli"
+            "Breaking NLI (tab:glockner_res)", summary.rows, ["breaking_nli"], ["breaking_nli"]
         ),
         _categories(summary.rows),
-        _protocol(summary),
-    )
+    ]
 
 
-def _measured(title: str, rows: Sequence[Row], sets: Sequence[str], paper: str) -> Table:
-    """Rows of models, columns of sets, and what the paper prints of one of them."""
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1))
-    table.add_column("words")
-    table.add_column("model")
-    for name in (*(_SETS[one] for one in sets), f"paper: {_SETS[paper]}", "seeds"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in rows:
-        said = printed(paper, row)
-        runs = max((row.figures[name].runs for name in sets if name in row.figures), default=0)
-        table.add_row(
-            Text(row.words or ""),
-            Text(" ".join([_MODELS[row.model], *([f"({row.note})"] if row.note else [])])),
-            *(_figure(row.figures.get(name)) for name in sets),
-            _NOTHING if said is None else f"{said:g}",
-            f"{runs or _NOTHING}",
+def _measured(title: str, rows: Sequence[Row], sets: Sequence[str], paper: Sequence[str]) -> Grid:
+    """Rows of models, columns of sets, and what the paper prints of some of them."""
+    printed_sets = (f"paper: {_SETS[name]}" for name in paper)
+    head = ("words", "model", *(_SETS[name] for name in sets), *printed_sets, "seeds")
+    shown = [
+        (
+            row.words or "",
+            " ".join([_MODELS[row.model], *([f"({row.note})"] if row.note else [])]),
+            *(figure(row.figures.get(name)) for name in sets),
+            *(_printed(name, row) for name in paper),
+            counted([row.figures[name] for name in sets if name in row.figures]),
         )
-    return table
+        for row in rows
+    ]
+    return Grid(title, head, shown, labels=2)
 
 
-def _categories(rows: Sequence[Row]) -> Table:
+def _printed(name: str, row: Row) -> str:
+    said = printed(name, row)
+    return NOTHING if said is None else f"{said:g}"
+
+
+def _categories(rows: Sequence[Row]) -> Grid:
     """Breaking NLI by category: a column a model that was run."""
     shown = [row for row in rows if row.categories]
-    table = Table(
-        title="Breaking NLI by category", title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1)
+    names = dict.fromkeys(name for row in shown for name in row.categories)
+    return Grid(
+        "Breaking NLI by category",
+        ("category", *(f"{_MODELS[row.model]}\n{row.words or ''}".strip() for row in shown)),
+        [(name, *(figure(row.categories.get(name)) for row in shown)) for name in names],
     )
-    table.add_column("category")
-    for row in shown:
-        table.add_column(Text(f"{_MODELS[row.model]}\n{row.words or ''}"), justify="right")
-    for name in dict.fromkeys(name for row in shown for name in row.categories):
-        table.add_row(Text(name), *(_figure(row.categories.get(name)) for row in shown))
-    return table
 
 
-def _figure(spread: Spread | None) -> str:
-    if spread is None:
-        return _MISSING
-    deviation = "" if spread.deviation is None else f" ±{spread.deviation:.2f}"
-    return f"{spread.mean:.2f}{deviation}"
-
-
-def _protocol(summary: Summary) -> Text:
-    """What every figure above depends on."""
+def nli_protocol(summary: Summary) -> list[str]:
+    """What every figure depends on."""
     train, sizes = summary.protocol
     learnt = " + ".join(f"{count:,} of {name}" for name, count in train) or "no examples"
     tested = ", ".join(f"{_SETS.get(name, name)} {count:,}" for name, count in sizes.items())
-    return Text(
+    return [
         f"Measured: trained on {learnt}; tested on {tested}. Right labels in percent, mean "
-        "±standard deviation over seeds.\nPaper: trained on all of SNLI and MultiNLI, some 943,000 "
-        "examples; its MultiNLI figures are with ELMo.",
-        style="dim",
-    )
+        "±standard deviation over seeds.",
+        "Paper: trained on all of SNLI and MultiNLI, some 943,000 examples; its MultiNLI figures "
+        "are with ELMo.",
+    ]

@@ -14,6 +14,9 @@ from pair2vec.wordnet.dictionary import WordNet
 Labeller = Callable[[Sequence[NliExample]], Sequence[str | None]]
 """A label for each example; None for one that it has no label for, which counts as wrong."""
 
+RULE = "wordnet rule"
+"""What results call the labeller that asks WordNet alone."""
+
 _Z = 1.959964
 """Standard deviations on each side of the mean that hold 95 % of a normal distribution."""
 

@@ -1,10 +1,10 @@
 """What the results of NLI runs say together: seeds of one model, models beside the paper's."""
 
-import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pair2vec.evaluation.nli_results import RULE
+from pair2vec.evaluation.nli import RULE
+from pair2vec.evaluation.results import Spread, note, spreads
 
 PAIRS = ("none", "wordnet", "pair_distance", "pair2vec")
 """In the order of the tables."""
@@ -24,15 +24,6 @@ PAPER = {
     ("multinli_mismatched", "ELMo", "pair2vec"): 80.12,
 }
 """What the paper prints, by set, word input and pairs; trained on all of SNLI and MultiNLI."""
-
-
-class Spread(NamedTuple):
-    """A figure over seeds."""
-
-    mean: float
-    deviation: float | None
-    """Of single seeds, by n − 1; None of one seed."""
-    runs: int
 
 
 class Row(NamedTuple):
@@ -86,33 +77,18 @@ def _summary(
     for words in sorted({result["words"] for result in trained}):
         for pairs in PAIRS:
             runs = [r for r in trained if r["words"] == words and r["pairs"] == pairs]
-            notes = sorted({_note(run) for run in runs}) or [""]
-            rows += [_row(words, pairs, [r for r in runs if _note(r) == n], n) for n in notes]
+            notes = sorted({note(run) for run in runs}) or [""]
+            rows += [_row(words, pairs, [r for r in runs if note(r) == n], n) for n in notes]
     sizes: dict[str, int] = {}
     for result in (*trained, *rule):
         sizes |= result.get("protocol", {}).get("examples", {})
     return Summary(Protocol(train, sizes), rows)
 
 
-def _note(result: Mapping[str, Any]) -> str:
-    return " ".join(result.get("protocol", {}).get("variant", []))
-
-
 def _row(words: str | None, model: str, runs: Sequence[Mapping[str, Any]], note: str) -> Row:
     metrics = [run["metrics"] for run in runs]
-    plain = dict.fromkeys(
-        n for m in metrics for n, value in m.items() if isinstance(value, (int, float))
-    )
-    figures = {name: _spread([m[name] for m in metrics if name in m]) for name in plain}
-    by_category = [m.get("breaking_nli_by_category", {}) for m in metrics]
-    categories = dict.fromkeys(name for found in by_category for name in found)
-    spreads = {c: _spread([found[c] for found in by_category if c in found]) for c in categories}
-    return Row(words, model, figures, spreads, note)
-
-
-def _spread(values: Sequence[float]) -> Spread:
-    deviation = statistics.stdev(values) if len(values) > 1 else None
-    return Spread(statistics.mean(values), deviation, len(values))
+    by_category = [found.get("breaking_nli_by_category", {}) for found in metrics]
+    return Row(words, model, spreads(metrics), spreads(by_category), note)
 
 
 def kind_of_words(words: str | None) -> str | None:
@@ -124,3 +100,10 @@ def kind_of_words(words: str | None) -> str | None:
 def printed(name: str, row: Row) -> float | None:
     """What the paper prints of a set for a row, if anything."""
     return PAPER.get((name, kind_of_words(row.words), row.model))
+
+
+def unrun(found: Sequence[Summary]) -> list[Row]:
+    """The paper's rows of which no run is in any summary."""
+    run = {(kind_of_words(r.words), r.model) for one in found for r in one.rows if r.figures}
+    rows = dict.fromkeys((words, model) for _, words, model in PAPER)
+    return [Row(words, model, {}, {}, "") for words, model in rows if (words, model) not in run]
