@@ -160,7 +160,7 @@ def subject(
         pairs=pairs,  # type: ignore[arg-type]
         pair_model=arguments.pair_model,
     )
-    relations, _ = open_relations(places, numbered.words, settings.pairs.on(device))
+    relations, _ = open_relations(places, numbered.words, settings.pairs)
     network = Bidaf(embedder(arguments.words, numbered.words), relations, settings.bidaf)
     network.to(device)
     most = settings.qa.max_words

@@ -10,11 +10,11 @@ import pytest
 from rich.console import Console, RenderableType
 from tests.tiny_model import save_tiny_model
 
-from pair2vec.display import question_progress
+from pair2vec.display import counting
 from pair2vec.display.alpha_figure import AlphaFigure
 from pair2vec.display.alpha_plot import alpha_plot
 from pair2vec.display.analogy_table import analogy_tables, protocol_lines
-from pair2vec.display.question_progress import shown_questions
+from pair2vec.display.counting import shown_count
 from pair2vec.display.slot_rows import slot_rows
 from pair2vec.errors import Pair2vecError, UsageError
 from pair2vec.evaluation.accuracy import Outcome, accuracies
@@ -121,11 +121,11 @@ def test_the_figure_is_a_picture_and_what_hinders_it_is_said_at_once(tmp_path: P
 def test_questions_done_are_a_bar_on_a_terminal_and_lines_elsewhere(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(question_progress, "_SECONDS_BETWEEN_LINES", 0.0)
+    monkeypatch.setattr(counting, "_SECONDS_BETWEEN_LINES", 0.0)
     for terminal, expected in {True: "500/98000", False: "500 of 98,000 questions"}.items():
         file = io.StringIO()
         console = Console(file=file, force_terminal=terminal, width=100, color_system=None)
-        with shown_questions(console) as report:
+        with shown_count("questions", console) as report:
             report(500, 98_000)
         assert expected in file.getvalue()
 

@@ -4,8 +4,9 @@ import io
 
 from rich.console import Console, RenderableType
 
-from pair2vec.display.query_tables import DirectedPair, Ranking, pair_table
+from pair2vec.display.query_tables import Ranking, pair_table
 from pair2vec.query import Match, PairMatch, PatternMatch
+from pair2vec.query.directed_pair import DirectedPair
 
 WORDS = [Match("oregon", 4.0), Match("[b]maine[/b]", 2.0), Match("gov", -1.0)]
 

@@ -32,8 +32,6 @@ from pair2vec.commands.word_lists import read_pairs, read_words
 from pair2vec.errors import UsageError
 
 if TYPE_CHECKING:
-    from pair2vec.display.query_tables import DirectedPair
-    from pair2vec.query import Pair2vec
     from pair2vec.query.analogies import Direction
     from pair2vec.query.model import Search
 
@@ -143,44 +141,24 @@ def pair(
     """Show the vector of two words, and the patterns that fit them best."""
     from pair2vec.display.query_tables import pair_table
     from pair2vec.query import load
+    from pair2vec.query.directed_pair import DirectedPair
 
     both = _direction(direction) == "both"
     asked = ["forward", "backward"] if both else [direction]
     opened = load(model)
-    explained = bool(opened.patterns)
-    if not explained:
+    if not opened.patterns:
         say(f"{opened.saved.folder}: has no patterns to explain pairs by; rank some with 'fill'")
 
     def ask(x: str, y: str) -> Answer:
         pairs = {"forward": (x, y), "backward": (y, x)}
-        shown = {name: _directed(opened, *pairs[name], top if explained else 0) for name in asked}
+        shown = {name: DirectedPair.of(opened, *pairs[name], top=top) for name in asked}
         return Answer(
             described("pair", opened, x=x, y=y, direction=direction, top=top),
-            {name: _as_json(side) for name, side in shown.items()},
+            {name: side.as_json() for name, side in shown.items()},
             pair_table(list(shown.values()), whole=vector),
         )
 
     answer_question((x, y), Form(("X", "Y")), ask, as_json=as_json)
-
-
-def _directed(model: "Pair2vec", x: str, y: str, patterns: int) -> "DirectedPair":
-    """R(x, y), and the patterns that fit it best."""
-    from pair2vec.display.query_tables import DirectedPair
-
-    whole = model.pair(x, y, direction="forward", normalised=False)
-    return DirectedPair(
-        x,
-        y,
-        norm=float(whole @ whole) ** 0.5,
-        vector=model.pair(x, y, direction="forward").tolist(),
-        patterns=model.explain(x, y, top=patterns) if patterns else None,
-    )
-
-
-def _as_json(pair: "DirectedPair") -> dict[str, object]:
-    matches = pair.patterns
-    patterns = None if matches is None else [match._asdict() for match in matches]
-    return {**pair._asdict(), "patterns": patterns}
 
 
 def analogy(  # noqa: PLR0913, PLR0917 - the options of a command

@@ -20,6 +20,10 @@ JsonOption = Annotated[
 RecordOption = Annotated[
     bool, typer.Option("--record", help="Write the figures into the model's config and card.")
 ]
+ResultsOption = Annotated[
+    Path | None,
+    typer.Option("--results", metavar="FOLDER", help="Write a file of the run here."),
+]
 DirectionOption = Annotated[
     str,
     typer.Option(

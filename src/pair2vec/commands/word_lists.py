@@ -27,7 +27,7 @@ def read_words(path: Path, vocabulary: "Vocabulary", unknown: str) -> list[str]:
         vocabulary: Of the model.
         unknown: "error" refuses what is not in it, "skip" leaves it out and says how much.
     """
-    rows = [_Row(place, [line]) for place, line in _lines(path).items()]
+    rows = [_Row(place, [line]) for place, line in lines_of(path).items()]
     return [word for (word,) in _known(path, rows, vocabulary, unknown)]
 
 
@@ -40,7 +40,7 @@ def read_pairs(path: Path, vocabulary: "Vocabulary", unknown: str) -> list[tuple
         unknown: "error" refuses what is not in it, "skip" leaves it out and says how much.
     """
     rows = []
-    for place, line in _lines(path).items():
+    for place, line in lines_of(path).items():
         words = line.split("\t" if "\t" in line else None)
         if len(words) != 2:
             raise InputError(f"{place}: expected two words with a tab or white space between")
@@ -48,7 +48,7 @@ def read_pairs(path: Path, vocabulary: "Vocabulary", unknown: str) -> list[tuple
     return [(x, y) for x, y in _known(path, rows, vocabulary, unknown)]
 
 
-def _lines(path: Path) -> dict[str, str]:
+def lines_of(path: Path) -> dict[str, str]:
     """By their place, the lines that are not blank."""
     if str(path) != STANDARD_INPUT and not path.is_file():
         raise UsageError(f"{path}: no such file")

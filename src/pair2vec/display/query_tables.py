@@ -1,7 +1,6 @@
 """A model's answers: tables with bars on a terminal, plain columns elsewhere."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from rich import box
 from rich.bar import Bar
@@ -9,7 +8,8 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.table import Table
 from rich.text import Text
 
-from pair2vec.query import Match, PairMatch, PatternMatch
+from pair2vec.query import Match, PairMatch, PatternMatch, RelationMatch
+from pair2vec.query.directed_pair import DirectedPair
 
 FIT = "score: above 0, the model takes it for seen in a text rather than made up"
 """What the score of words in a pattern means."""
@@ -31,7 +31,7 @@ class Ranking:
     def __init__(
         self,
         title: str,
-        matches: Sequence[Match | PairMatch | PatternMatch],
+        matches: Sequence[Match | PairMatch | PatternMatch | RelationMatch],
         caption: str = "",
     ) -> None:
         self._title = title
@@ -60,19 +60,6 @@ class Ranking:
             named = [Text(str(part)) for part in match[:-1]]
             table.add_row(str(rank), *named, f"{match.score:.3f}", *bar)
         return table
-
-
-class DirectedPair(NamedTuple):
-    """One direction of a pair: R(x, y)."""
-
-    x: str
-    y: str
-    norm: float
-    """Of R, before it is brought to length one."""
-    vector: list[float]
-    """Of length one."""
-    patterns: list[PatternMatch] | None
-    """Those that fit best; None where the model keeps none."""
 
 
 def pair_table(directions: Sequence[DirectedPair], *, whole: bool = False) -> RenderableType:

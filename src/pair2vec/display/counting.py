@@ -1,4 +1,4 @@
-"""How many questions are answered, on a terminal, or as plain lines where there is none."""
+"""How much of something is done, on a terminal, or as plain lines where there is none."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -18,18 +18,18 @@ _SECONDS_BETWEEN_LINES = 30.0
 
 
 @contextmanager
-def shown_questions(console: Console) -> Iterator[Callable[[int, int], None]]:
-    """A function to report how many questions of how many are done, shown as suits `console`."""
+def shown_count(what: str, console: Console) -> Iterator[Callable[[int, int], None]]:
+    """A function to report how many of how many are done, shown as suits `console`."""
     if not console.is_terminal:
-        yield _lines(console)
+        yield _lines(what, console)
         return
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    with Progress(TextColumn("questions"), *columns, console=console, transient=True) as bar:
-        task = bar.add_task("questions", total=None)
+    with Progress(TextColumn(what), *columns, console=console, transient=True) as bar:
+        task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def _lines(console: Console) -> Callable[[int, int], None]:
+def _lines(what: str, console: Console) -> Callable[[int, int], None]:
     """A line now and then."""
     last = time.monotonic()
 
@@ -37,6 +37,6 @@ def _lines(console: Console) -> Callable[[int, int], None]:
         nonlocal last
         if time.monotonic() >= last + _SECONDS_BETWEEN_LINES:
             last = time.monotonic()
-            console.print(f"{done:,} of {total:,} questions")
+            console.print(f"{done:,} of {total:,} {what}")
 
     return report

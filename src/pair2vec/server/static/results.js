@@ -1,0 +1,40 @@
+/** What came of a question, as ranked lists that lead on. */
+
+import { element } from "./elements.js";
+
+/**
+ * @typedef {Object} Row
+ * @property {string} href Where it leads.
+ * @property {string} title What is there.
+ * @property {(Node | string)[]} content
+ * @property {number} score
+ * @property {Node} [beside] After the row.
+ */
+
+/**
+ * A list with a bar for each score.
+ *
+ * @param {Row[]} rows
+ * @param {string} label For those who do not see it.
+ * @param {number[]} scores That the bars are drawn to the scale of.
+ */
+export function rankedList(rows, label, scores = rows.map((row) => row.score)) {
+  const best = Math.max(...scores);
+  const floor = Math.min(0, ...scores);
+  const items = rows.map((row) => item(row, (row.score - floor) / (best - floor || 1)));
+  return element("ol", { class: "ranked", "aria-label": label }, ...items);
+}
+
+function item({ href, title, content, score, beside }, share) {
+  const bar = element("span", { class: "bar", "aria-hidden": "true" });
+  bar.style.setProperty("--share", Math.max(share, 0.01));
+  const words = element("span", { class: "text" }, ...content);
+  const number = element("span", { class: "number" }, score.toFixed(2).replace("-", "−"));
+  const link = element("a", { href, title }, words, bar, number);
+  return element("li", {}, link, ...(beside ? [beside] : []));
+}
+
+/** A part of an answer, under its own heading. */
+export function part(heading, ...content) {
+  return element("section", { class: "part" }, element("h2", {}, ...[heading].flat()), ...content);
+}

@@ -1,0 +1,51 @@
+/** The tabs, as WAI-ARIA describes them: one is in the tab order, arrow keys lead to the others. */
+
+const STEPS = { ArrowRight: 1, ArrowLeft: -1 };
+
+export class Tabs {
+  #tabs;
+
+  /** @param {(name: string) => void} chosen Told the name of a panel. */
+  constructor(chosen) {
+    const list = document.querySelector("[role=tablist]");
+    this.#tabs = [...list.querySelectorAll("[role=tab]")];
+    list.addEventListener("click", (event) => {
+      const tab = event.target.closest("[role=tab]");
+      if (tab) chosen(nameOf(tab));
+    });
+    list.addEventListener("keydown", (event) => {
+      const tab = this.#beside(event.target, event.key);
+      if (!tab || event.altKey || event.ctrlKey || event.metaKey) return;
+      event.preventDefault();
+      chosen(nameOf(tab));
+      tab.focus();
+    });
+  }
+
+  /** Show a panel and hide the others. */
+  show(name) {
+    for (const tab of this.#tabs) {
+      const shown = nameOf(tab) === name;
+      tab.setAttribute("aria-selected", shown);
+      tab.tabIndex = shown ? 0 : -1;
+      document.getElementById(tab.getAttribute("aria-controls")).hidden = !shown;
+    }
+  }
+
+  /** Offer a panel that not every server has. */
+  reveal(name) {
+    this.#tabs.find((tab) => nameOf(tab) === name).hidden = false;
+  }
+
+  #beside(tab, key) {
+    const offered = this.#tabs.filter((one) => !one.hidden);
+    if (key === "Home") return offered[0];
+    if (key === "End") return offered.at(-1);
+    const place = offered.indexOf(tab) + STEPS[key];
+    return offered[(place + offered.length) % offered.length]; // none for other keys: NaN
+  }
+}
+
+function nameOf(tab) {
+  return tab.id.replace("tab-", "");
+}

@@ -1,0 +1,157 @@
+"""The page of the bundled model, as a newcomer sees it: on any screen, by day and by night."""
+
+from collections.abc import Iterator
+
+import pytest
+from tests.server.explorer.browser import Explorer, expect
+from tests.server.explorer.running_server import RunningServer
+
+import pair2vec
+from pair2vec.server.app import make_app
+from pair2vec.server.questions import Library
+
+RELATIONS = ("antonym", "synonym", "located in", "made of", "hypernym", "occupation of a person")
+MATCHES = [
+    {"word": word, "relation": RELATIONS[place % 6], "probability": 0.9 - place / 20}
+    for place, word in enumerate(
+        "expensive low price plastic goods seller misunderstandings".split()
+    )
+]
+MORE = {"neighbours": {"matches": MATCHES}, "evidence": {"sentences": ["Hot or cold it is."]}}
+
+GOOD_ANSWERS = {
+    "fill": {
+        "in portland, Y.": "oregon",
+        "monet, a famous Y,": "painter",
+        "from dallas to Y.": "houston",
+        "either accept or Y": "reject",
+        "X such as iron,": "metals",
+    },
+    "analogy": {
+        "france : paris = japan : ?": "tokyo",
+        "man : woman = king : ?": "queen",
+        "walk : walked = run : ?": "ran",
+        "good : bad = hot : ?": "cold",
+    },
+    "pair": {
+        "hot / cold": "either hot or cold,",
+        "king / queen": "prince : princess",
+        "france / paris": "germany : berlin",
+        "monet / painter": "debussy : composer",
+    },
+}
+
+FAINT_TEXT = """() => {
+  const light = (colour) => {
+    const [r, g, b] = colour.match(/[\\d.]+/g).slice(0, 3).map((part) => {
+      const share = part / 255;
+      return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+    });
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const behind = (element) => {
+    const colour = element ? getComputedStyle(element).backgroundColor : "rgb(255, 255, 255)";
+    return /^rgba\\(.*, 0\\)$/.test(colour) ? behind(element.parentElement) : colour;
+  };
+  const faint = [];
+  for (const element of document.querySelectorAll("body *:not(svg *)")) {
+    const has_text = [...element.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
+    const value = element.matches("input.text");
+    if (!(has_text || value) || !element.checkVisibility()) continue;
+    const [a, b] = [light(getComputedStyle(element).color), light(behind(element))];
+    const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (contrast < 4.5) faint.push(`${element.tagName} ${element.textContent}: ${contrast}`);
+  }
+  return faint;
+}"""
+BOXES = "names => names.map((name) => name.getBoundingClientRect().toJSON())"
+PAPER = "getComputedStyle(document.body).backgroundColor"
+TOO_WIDE = """() => [...document.querySelectorAll("body *")]
+  .filter((one) => one.checkVisibility() && one.getBoundingClientRect().right > innerWidth + 0.5)
+  .map((one) => `${one.tagName} ${one.className} ${one.textContent}`)"""
+
+
+@pytest.fixture(scope="module")
+def running_server() -> Iterator[RunningServer]:
+    made = RunningServer(lambda: make_app(Library(pair2vec.load())))
+    made.start()
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def server(running_server: RunningServer) -> RunningServer:
+    running_server.offered = MORE
+    return running_server
+
+
+def test_a_newcomer_sees_an_answer_and_what_gave_it(
+    explorer: Explorer, server: RunningServer
+) -> None:
+    server.offered = None
+    explorer.open()
+    expect(explorer.field("Pattern")).to_have_value("in X , Y .")
+    expect(explorer.field("Word in it")).to_have_value("portland")
+    expect(explorer.words.first).to_have_text("oregon")
+    expect(explorer.message).to_have_text("10 words, best: oregon")
+    facts = "Model: wikipedia · 55,000 words · licence cc-by-sa-4.0"
+    expect(explorer.page.locator("#model")).to_have_text(facts)
+    assert "#" not in explorer.page.url
+
+
+@pytest.mark.parametrize("panel", GOOD_ANSWERS)
+def test_the_examples_are_answered_well(explorer: Explorer, panel: str) -> None:
+    explorer.open(panel)
+    chips = explorer.panel.locator("form + .examples .chip")
+    assert chips.all_text_contents() == [*GOOD_ANSWERS[panel]]
+    for place, answer in enumerate(GOOD_ANSWERS[panel].values()):
+        chips.nth(place).click()
+        expect(explorer.words.get_by_text(answer, exact=True).first).to_be_visible()
+
+
+def test_the_graph_covers_no_name_by_another(explorer: Explorer) -> None:
+    for width in (320, 900):
+        explorer.page.set_viewport_size({"width": width, "height": 700})
+        explorer.open("word", word="cheap")
+        names = explorer.panel.locator("svg.graph text")
+        expect(names).to_have_count(len(MATCHES) + 1)
+        boxes = names.evaluate_all(BOXES)
+        for place, one in enumerate(boxes):
+            for other in boxes[:place]:
+                assert max(apart(one, other, "x", "width"), apart(one, other, "y", "height")) > -2
+
+
+def apart(one: dict[str, float], other: dict[str, float], start: str, size: str) -> float:
+    """The gap between two boxes in one direction; below 0 where they overlap."""
+    first, second = sorted((one, other), key=lambda box: box[start])
+    return second[start] - first[start] - first[size]
+
+
+@pytest.mark.parametrize("panel", ["fill", "analogy", "pair", "word"])
+def test_a_narrow_screen_shows_all_of_it_by_day_and_by_night(
+    explorer: Explorer, panel: str
+) -> None:
+    explorer.page.set_viewport_size({"width": 320, "height": 640})
+    explorer.open(panel)
+    expect(explorer.links.first).to_be_visible()
+    expect(explorer.message).to_have_class("message ")
+    assert explorer.page.evaluate("document.documentElement.scrollWidth") == 320
+    assert explorer.page.evaluate(TOO_WIDE) == []
+    by_day = explorer.page.evaluate(PAPER)
+    assert explorer.page.evaluate(FAINT_TEXT) == []
+    explorer.page.emulate_media(color_scheme="dark")
+    assert explorer.page.evaluate(PAPER) != by_day
+    assert explorer.page.evaluate(FAINT_TEXT) == []
+
+
+def test_nothing_moves_for_those_who_do_not_want_it(explorer: Explorer) -> None:
+    explorer.open("fill")
+    expect(explorer.links.first).to_be_visible()
+    moving = "document.querySelector('.message').className = 'message thinking'"
+    explorer.page.evaluate(moving)
+    name = "message => getComputedStyle(message).animationName"
+    assert explorer.message.evaluate(name) == "breathe"
+    explorer.page.emulate_media(reduced_motion="reduce")
+    assert explorer.message.evaluate(name) == "none"
+    bar = "bar => getComputedStyle(bar).transitionDuration"
+    assert explorer.panel.locator(".bar").first.evaluate(bar) == "0s"

@@ -1,0 +1,196 @@
+"""What each panel shows, and where it leads."""
+
+import re
+
+from tests.server.explorer.browser import Explorer, expect
+from tests.server.explorer.running_server import RunningServer
+
+from pair2vec.query import Pair2vec
+
+NEIGHBOURS = {
+    "matches": [
+        {"word": "cold", "relation": "antonym", "probability": 0.9},
+        {"word": "warm", "relation": "synonym", "probability": 0.7},
+        {"word": "cool", "relation": "antonym", "probability": 0.4},
+    ]
+}
+
+
+def test_fill_finds_words_while_one_types(explorer: Explorer, model: Pair2vec) -> None:
+    explorer.open("fill", pattern="X or Y", x="hot")
+    found = [match.word for match in model.fill("X or Y", x="hot", search="shortlist")]
+    expect(explorer.words).to_have_text(found)
+    expect(explorer.message).to_have_text(f"{len(found)} words, best: {found[0]}")
+    explorer.field("Word in it").fill("cold")
+    found = [match.word for match in model.fill("X or Y", x="cold", search="shortlist")]
+    expect(explorer.words).to_have_text(found)
+    expect(explorer.panel.locator(".sentence")).to_have_text(f"cold or {found[0]}")
+
+
+def test_the_given_word_can_stand_in_slot_y(explorer: Explorer, model: Pair2vec) -> None:
+    explorer.open("fill", pattern="X or Y", x="hot")
+    explorer.panel.get_by_role("radio", name="Y").check()
+    found = [match.word for match in model.fill("X or Y", y="hot", search="shortlist")]
+    expect(explorer.words).to_have_text(found)
+    expect(explorer.page).to_have_url(re.compile(r"#fill\?pattern=X\+or\+Y&y=hot$"))
+
+
+def test_an_analogy_is_weighed_by_the_slider(explorer: Explorer, model: Pair2vec) -> None:
+    explorer.open("analogy", a="france", b="paris", x="japan")
+    asked = ("france", "paris", "japan")
+    found = [match.word for match in model.analogy(*asked, alpha=0.5, search="shortlist")]
+    expect(explorer.words).to_have_text(found)
+    explorer.panel.get_by_role("slider").fill("1")
+    other = [match.word for match in model.analogy(*asked, alpha=1, search="shortlist")]
+    assert other != found
+    expect(explorer.words).to_have_text(other)
+    expect(explorer.page).to_have_url(re.compile("&alpha=1$"))
+
+
+def test_a_pair_has_patterns_in_both_directions_and_pairs_like_it(
+    explorer: Explorer, model: Pair2vec
+) -> None:
+    explorer.open("pair", x="hot", y="cold")
+    nearest = [f"{match.x} : {match.y}" for match in model.nearest("hot", "cold")]
+    expect(explorer.panel.locator(".pairs .ranked .text")).to_have_text(nearest)
+    for name, (x, y) in {
+        "hot then cold": ("hot", "cold"),
+        "cold then hot": ("cold", "hot"),
+    }.items():
+        part = explorer.panel.locator(".part").filter(has_text=name)
+        found = [match.pattern for match in model.explain(x, y)]
+        spelled = [pattern.replace("X", x).replace("Y", y) for pattern in found]
+        expect(part.locator(".ranked .text")).to_have_text(spelled)
+
+
+def test_what_is_found_leads_on(explorer: Explorer, model: Pair2vec) -> None:
+    explorer.open("fill", pattern="X or Y", x="hot")
+    best = model.fill("X or Y", x="hot", search="shortlist")[0].word
+    explorer.links.first.click()
+    expect(explorer.field("Word X")).to_have_value("hot")
+    expect(explorer.field("Word Y")).to_have_value(best)
+    expect(explorer.panel).to_be_focused()
+    explorer.panel.locator(".pairs .ranked a").first.click()
+    nearest = model.nearest("hot", best)[0]
+    expect(explorer.field("Word X")).to_have_value(nearest.x)
+    expect(explorer.field("Word Y")).to_have_value(nearest.y)
+    pattern = model.explain(nearest.x, nearest.y)[0].pattern
+    explorer.panel.locator(".patterns .ranked a").first.click()
+    expect(explorer.field("Pattern")).to_have_value(pattern)
+    expect(explorer.field("Word in it")).to_have_value(nearest.x)
+
+
+def test_there_is_no_word_panel_where_the_server_knows_no_neighbours(explorer: Explorer) -> None:
+    explorer.may_fail = "404"  # the first example is of a larger model
+    explorer.open("word", word="hot")
+    expect(explorer.page.locator("#model")).to_contain_text("tiny")
+    expect(explorer.tab("Fill")).to_have_attribute("aria-selected", "true")
+    expect(explorer.page.locator("#tab-word")).to_be_hidden()
+
+
+def test_a_word_has_its_neighbours_as_a_graph_and_as_a_list(
+    explorer: Explorer, server: RunningServer
+) -> None:
+    server.offered = {"neighbours": NEIGHBOURS}
+    explorer.open("word", word="hot")
+    expect(explorer.tab("Word")).to_be_visible()
+    expect(explorer.words).to_have_text(["cold antonym", "warm synonym", "cool antonym"])
+    expect(explorer.message).to_have_text("3 words, surest: cold (antonym)")
+    graph = explorer.panel.locator("svg.graph")
+    expect(graph.locator("text.middle")).to_have_text("hot")
+    assert sorted(graph.locator("a text").all_text_contents()) == ["cold", "cool", "warm"]
+    edges = graph.locator(".edge")
+    colours = edges.evaluate_all("edges => edges.map(edge => getComputedStyle(edge).stroke)")
+    assert len(colours) == 3 and len(set(colours)) == 2
+    expect(explorer.panel.locator(".legend a")).to_have_text(["antonym", "synonym"])
+
+
+def test_the_legend_leads_to_one_relation_and_the_graph_to_other_words(
+    explorer: Explorer, server: RunningServer
+) -> None:
+    server.offered = {"neighbours": NEIGHBOURS}
+    explorer.open("word", word="hot")
+    with explorer.page.expect_request(re.compile("neighbours.*relation=antonym")):
+        explorer.panel.locator(".legend").get_by_text("antonym").click()
+    expect(explorer.panel.locator(".legend").get_by_text("all relations")).to_be_visible()
+    explorer.panel.locator("svg.graph a").filter(has_text="warm").click()
+    expect(explorer.field("Word")).to_have_value("warm")
+    explorer.panel.get_by_label("Words related to cool").click()
+    expect(explorer.field("Word")).to_have_value("cool")
+
+
+def test_sentences_are_shown_as_text_whatever_is_in_them(
+    explorer: Explorer, server: RunningServer
+) -> None:
+    sentences = ["Hot or cold, <img src=x onerror=alert(1)> it is.", "A cold day."]
+    server.offered = {"evidence": {"sentences": sentences}, "neighbours": NEIGHBOURS}
+    explorer.open("pair", x="hot", y="cold")
+    expect(explorer.panel.locator("blockquote")).to_have_text(sentences)
+    expect(explorer.panel.locator("blockquote b")).to_have_text(["Hot", "cold", "cold"])
+    explorer.panel.locator(".sentences .chip").first.click()
+    expect(explorer.field("Word")).to_have_value("hot")
+
+
+def test_a_corpus_that_lacks_a_word_of_the_pair_takes_nothing_away(
+    explorer: Explorer, server: RunningServer
+) -> None:
+    explorer.may_fail = "404"
+    server.offered = {"evidence": None}  # which the server itself does not answer
+    explorer.open("pair", x="hot", y="cold")
+    expect(explorer.panel.get_by_text("No sentence of the corpus tells of both.")).to_be_visible()
+    expect(explorer.panel.locator(".pairs .ranked .text").first).to_be_visible()
+
+
+def test_words_that_begin_so_are_suggested(explorer: Explorer) -> None:
+    explorer.may_fail = "404"  # while a word is half typed
+    explorer.open("pair", x="hot", y="cold")
+    field = explorer.field("Word Y")
+    field.fill("")
+    field.press_sequentially("co")
+    options = explorer.panel.get_by_role("option")
+    expect(options).to_have_text(["cold", "cool"])
+    field.press("ArrowDown")
+    field.press("ArrowDown")
+    expect(options.nth(1)).to_have_attribute("aria-selected", "true")
+    field.press("Enter")
+    expect(options).to_have_count(0)
+    expect(field).to_have_value("cool")
+    expect(explorer.panel.locator("h2").first).to_have_text("hot then cool")
+    field.fill("wa")
+    explorer.panel.get_by_role("option", name="warm").click()
+    expect(explorer.panel.locator("h2").first).to_have_text("hot then warm")
+
+
+def test_an_unknown_word_is_mended_by_what_is_suggested(explorer: Explorer) -> None:
+    explorer.may_fail = "404"
+    explorer.open("pair", x="hoot", y="Colld")
+    expect(explorer.message).to_contain_text("The model does not know “hoot”. Did you mean")
+    explorer.message.get_by_role("button", name="hot").click()
+    expect(explorer.message).to_contain_text("“colld”")
+    expect(explorer.links).to_have_count(0)
+    explorer.message.get_by_role("button", name="cold").click()
+    expect(explorer.panel.locator("h2").first).to_have_text("hot then cold")
+    expect(explorer.field("Word Y")).to_be_focused()
+
+
+def test_an_unknown_word_of_a_pattern_is_mended_in_its_place(explorer: Explorer) -> None:
+    explorer.may_fail = "404"
+    explorer.open("fill", pattern="eithr X or Y", x="hot")
+    explorer.message.get_by_role("button", name="either", exact=True).click()
+    expect(explorer.field("Pattern")).to_have_value("either X or Y")
+    expect(explorer.message).to_contain_text("words, best:")
+
+
+def test_a_question_that_cannot_be_says_why(explorer: Explorer) -> None:
+    explorer.may_fail = "400"
+    explorer.open("fill", pattern="X or", x="hot")
+    expect(explorer.message).to_contain_text("no Y that stands alone")
+    expect(explorer.message.get_by_role("button")).to_have_count(0)
+
+
+def test_nothing_is_asked_before_there_is_enough_to_ask(
+    explorer: Explorer, server: RunningServer
+) -> None:
+    explorer.open("fill", pattern="X or Y")
+    expect(explorer.message).to_contain_text("Type a pattern")
+    assert not [address for address in server.asked if "fill" in address]

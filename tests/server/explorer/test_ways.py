@@ -1,0 +1,112 @@
+"""Addresses to share and come back to, and the page without a mouse."""
+
+import re
+
+from tests.server.explorer.browser import Explorer, expect
+
+from pair2vec.query import Pair2vec
+
+
+def test_an_address_brings_back_what_was_asked(explorer: Explorer, model: Pair2vec) -> None:
+    explorer.open("fill", pattern="X and Y", y="hot")
+    explorer.field("Word in it").fill("cool")
+    expect(explorer.page).to_have_url(re.compile("y=cool$"))
+    address = explorer.page.url
+    explorer.page.goto("about:blank")
+    explorer.page.goto(address)
+    found = [match.word for match in model.fill("X and Y", y="cool", search="shortlist")]
+    expect(explorer.words).to_have_text(found)
+    expect(explorer.field("Pattern")).to_have_value("X and Y")
+    assert explorer.panel.get_by_role("radio", name="Y").is_checked()
+
+
+def test_one_can_go_back_and_forward(explorer: Explorer) -> None:
+    explorer.open("pair", x="hot", y="cold")
+    explorer.panel.locator(".chip").filter(has_text="france / paris").click()
+    expect(explorer.field("Word X")).to_have_value("france")
+    explorer.field("Word Y").fill("toky")
+    explorer.may_fail = "404"
+    explorer.field("Word Y").fill("tokyo")
+    expect(explorer.panel.locator("h2").first).to_have_text("france then tokyo")
+    explorer.tab("Analogy").click()
+    expect(explorer.field("First")).to_have_value("france")
+    for word in ("tokyo", "paris", "cold"):
+        explorer.page.go_back()
+        expect(explorer.field("Word Y")).to_have_value(word)
+    expect(explorer.panel.locator("h2").first).to_have_text("hot then cold")
+    explorer.page.go_forward()
+    expect(explorer.panel.locator("h2").first).to_have_text("france then paris")
+
+
+def test_an_address_as_people_write_it_does_not_hold_one_back(explorer: Explorer) -> None:
+    explorer.open("pair", x="hot", y="cold")
+    explorer.page.evaluate("location.hash = '#fill?pattern=X or Y&x=hot'")
+    expect(explorer.message).to_contain_text("words, best:")
+    explorer.page.go_back()
+    expect(explorer.field("Word Y")).to_have_value("cold")
+
+
+def test_an_address_of_nothing_shows_the_first_panel(explorer: Explorer) -> None:
+    explorer.may_fail = "404"  # the first example is of a larger model
+    explorer.open("nonsense", of="old")
+    expect(explorer.tab("Fill")).to_have_attribute("aria-selected", "true")
+    expect(explorer.field("Word in it")).to_have_value("portland")
+
+
+def test_everything_can_be_done_by_the_keyboard(explorer: Explorer, model: Pair2vec) -> None:
+    explorer.may_fail = "404"  # while a word is half typed
+    explorer.open("fill", pattern="X or Y", x="hot")
+    keys = explorer.page.keyboard
+    keys.press("Tab")
+    expect(explorer.tab("Fill")).to_be_focused()
+    keys.press("ArrowRight")
+    keys.press("ArrowRight")
+    expect(explorer.tab("Pair")).to_be_focused()
+    keys.press("Tab")
+    expect(explorer.field("Word X")).to_be_focused()
+    keys.press("Control+A")
+    keys.type("warm")
+    keys.press("Tab")
+    keys.press("Control+A")
+    keys.type("cool")
+    keys.press("Enter")
+    expect(explorer.panel.locator("h2").first).to_have_text("warm then cool")
+    pattern = model.explain("warm", "cool")[0].pattern
+    explorer.links.first.focus()
+    assert explorer.links.first.evaluate("link => getComputedStyle(link).outlineStyle") == "solid"
+    keys.press("Enter")
+    expect(explorer.field("Pattern")).to_have_value(pattern)
+
+
+def test_the_tabs_are_one_stop_with_arrows_home_and_end(explorer: Explorer) -> None:
+    explorer.may_fail = "404"
+    explorer.open("pair", x="hot", y="cold")
+    keys = explorer.page.keyboard
+    explorer.tab("Pair").focus()
+    for key, name in [
+        ("ArrowRight", "Fill"),
+        ("ArrowLeft", "Pair"),
+        ("Home", "Fill"),
+        ("End", "Pair"),
+    ]:
+        keys.press(key)
+        expect(explorer.tab(name)).to_be_focused()
+        expect(explorer.tab(name)).to_have_attribute("aria-selected", "true")
+        expect(explorer.page.locator("[role=tab][tabindex='0']")).to_have_count(1)
+
+
+def test_a_slash_leads_to_the_first_field_and_is_a_letter_in_it(explorer: Explorer) -> None:
+    explorer.open("fill", pattern="X or Y", x="hot")
+    explorer.page.keyboard.press("/")
+    expect(explorer.field("Pattern")).to_be_focused()
+    explorer.page.keyboard.press("End")
+    explorer.may_fail = "40[04]"
+    explorer.page.keyboard.type(" /")
+    expect(explorer.field("Pattern")).to_have_value("X or Y /")
+
+
+def test_what_was_found_is_said_to_those_who_do_not_see_it(explorer: Explorer) -> None:
+    explorer.open("fill", pattern="X or Y", x="hot")
+    status = explorer.panel.get_by_role("status")
+    expect(status).to_have_attribute("aria-live", "polite")
+    expect(status).to_contain_text("words, best:")
