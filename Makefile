@@ -12,7 +12,7 @@ $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit("pair2vec needs Python 3.11 or newer") if sys.version_info < (3, 11) else 0'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev,train,plot,hub]'
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev,train,plot,hub,serve,relations,ray]'
 	touch $(READY)
 
 demo: $(READY)

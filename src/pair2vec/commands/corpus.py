@@ -1,13 +1,13 @@
 """Commands that make a corpus and count in it."""
 
-import os
 from pathlib import Path
 from typing import Annotated, cast, get_args
 
 import typer
 from rich.console import Console
 
-from pair2vec.commands.messages import messages
+from pair2vec.commands.messages import messages, say
+from pair2vec.commands.options import ResultsOption
 from pair2vec.errors import UsageError
 
 
@@ -17,11 +17,13 @@ def prepare(
         typer.Argument(
             metavar="TEXT...",
             help="Plain text or MediaWiki XML dumps, also as .gz, .bz2 or .xz; folders of them; "
-            "or - for standard input.",
+            "URLs such as s3://bucket/text; or - for standard input.",
             show_default=False,
         ),
     ],
-    out: Annotated[Path, typer.Option(help="The corpus folder to make.", show_default=False)],
+    out: Annotated[
+        str, typer.Option(help="The corpus folder to make, or its URL.", show_default=False)
+    ],
     vocab: Annotated[
         int, typer.Option(min=1, help="Keep this many of the most frequent words.")
     ] = 100_000,
@@ -29,6 +31,12 @@ def prepare(
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes.", show_default="one a core")
     ] = None,
+    engine: Annotated[
+        str,
+        typer.Option(
+            help="local: this machine. ray: the cluster RAY_ADDRESS names, or one started here."
+        ),
+    ] = "local",
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace the corpus at --out.")
     ] = False,
@@ -39,19 +47,22 @@ def prepare(
     """
     from pair2vec.display.progress import shown_progress
     from pair2vec.display.summary import corpus_summary
-    from pair2vec.text.prepare import PrepareConfig
-    from pair2vec.text.prepare import prepare as prepare_corpus
+    from pair2vec.text.places import RemotePath, place
+    from pair2vec.text.prepare import PrepareConfig, make_corpus
 
     with shown_progress(messages) as report:
-        corpus = prepare_corpus(
+        manifest = make_corpus(
             inputs,
             out,
             PrepareConfig(vocabulary=vocab, min_count=min_count),
-            workers=workers or len(os.sched_getaffinity(0)),
+            workers=workers,
+            engine=engine,
             overwrite=overwrite,
             report=report,
         )
-    Console(highlight=False).print(corpus_summary(corpus.folder, corpus.manifest))
+    Console(highlight=False).print(corpus_summary(place(out), manifest))
+    if isinstance(place(out), RemotePath):
+        say(f"{out}: copy it to a local disk, or mount it, for the other commands")
 
 
 def pmi(
@@ -59,6 +70,7 @@ def pmi(
     x: Annotated[str, typer.Argument(show_default=False)],
     y: Annotated[str, typer.Argument(show_default=False)],
     pattern: Annotated[str, typer.Argument(help="As in 'neither X nor Y'.", show_default=False)],
+    results: ResultsOption = None,
 ) -> None:
     """Count a pair in a pattern, and say how strongly they attract."""
     from pair2vec.display.pmi_table import pmi_table
@@ -68,6 +80,11 @@ def pmi(
     opened = open_corpus(corpus)
     pair = find_pair(x, y, opened.vocabulary)
     counts = count_pattern(opened, pair, parse_pattern(pattern, opened.vocabulary))
+    if results is not None:
+        from pair2vec.evaluation.model_results import result_of_triple, write_result
+
+        found = result_of_triple((x, y), pattern, counts, opened.manifest)
+        say(f"wrote {write_result(results, found)}")
     Console(highlight=False).print(pmi_table(x, y, pattern, counts))
 
 

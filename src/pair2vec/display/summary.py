@@ -7,9 +7,10 @@ from rich.filesize import decimal
 from rich.table import Table
 
 from pair2vec.text.corpus import Manifest
+from pair2vec.text.places import Place
 
 
-def corpus_summary(folder: Path, manifest: Manifest) -> Table:
+def corpus_summary(folder: Place, manifest: Manifest) -> Table:
     """What a corpus holds, and what its vocabulary left out."""
     dropped = "  ".join(f"{word} ({count:,})" for word, count in manifest.dropped) or "none"
     rows = {

@@ -24,8 +24,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pair2vec.atomic import write_whole
 from pair2vec.errors import InputError
+from pair2vec.text.places import Place, write_whole
 from pair2vec.text.vocabulary import BOUNDARY, Vocabulary
 
 FORMAT = 1
@@ -147,7 +147,7 @@ def open_corpus(folder: str | os.PathLike[str]) -> Corpus:
     return Corpus(folder, manifest, Vocabulary.from_tsv(folder / VOCABULARY), shards)
 
 
-def read_manifest(folder: Path) -> Manifest:
+def read_manifest(folder: Place) -> Manifest:
     """The manifest of a complete corpus."""
     path = folder / MANIFEST
     if not folder.exists():
@@ -185,7 +185,9 @@ def _map_file(path: Path, dtype: str, length: int) -> NDArray[Any]:
 class CorpusWriter:
     """Writes the files of a corpus in order, the manifest last."""
 
-    def __init__(self, folder: Path, vocabulary: Vocabulary, shard_ids: int = SHARD_TOKENS) -> None:
+    def __init__(
+        self, folder: Place, vocabulary: Vocabulary, shard_ids: int = SHARD_TOKENS
+    ) -> None:
         self.dtype = np.dtype("<u2" if len(vocabulary) <= 1 << 16 else "<u4")
         self.sentences = 0
         self.tokens = 0
@@ -244,7 +246,9 @@ class CorpusWriter:
         self._shards.append(ShardSize(ids=self._ids, sentences=self._shard_sentences))
         for file in (self._token_file, self._sentence_file):
             file.flush()
-            os.fsync(file.fileno())
+            # A remote file is safe once it is closed.
+            if isinstance(self._folder, Path):
+                os.fsync(file.fileno())
         self.close()
 
     def close(self) -> None:

@@ -4,19 +4,20 @@ One pass over the text is the expensive one. Numbering each piece's words by the
 second pass, from these numbers to the vocabulary's, a table look-up.
 """
 
+import io
 import json
 import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pair2vec.atomic import writing
 from pair2vec.errors import InputError
 from pair2vec.text.chunks import Chunks, number_chunks
 from pair2vec.text.pieces import Piece
+from pair2vec.text.places import Place, write_whole
 from pair2vec.text.sentences import encode, normalise
 from pair2vec.text.wikipedia import MalformedXmlError, articles
 from pair2vec.text.wikitext import clean_wikitext
@@ -43,27 +44,36 @@ class EncodedPiece:
     counts: NDArray[np.int64]
     statistics: PieceStatistics
 
-    def save(self, path: Path) -> None:
+    def save(self, path: Place) -> None:
         """Write to `path`, whole or not at all."""
+        write_whole(path, self.to_bytes())
+
+    def to_bytes(self) -> bytes:
+        """As the file has it."""
         words = np.frombuffer("\n".join(self.words).encode(), np.uint8)
         statistics = np.frombuffer(json.dumps(asdict(self.statistics)).encode(), np.uint8)
-        with writing(path) as file:
-            np.savez(file, ids=self.ids, words=words, counts=self.counts, statistics=statistics)
+        file = io.BytesIO()
+        np.savez(file, ids=self.ids, words=words, counts=self.counts, statistics=statistics)
+        return file.getvalue()
 
 
-def load_words(path: Path) -> tuple[list[str], NDArray[np.int64], PieceStatistics]:
-    """The words, counts and statistics of an encoded piece."""
-    with np.load(path) as saved:
+def load_words(piece: Place | bytes) -> tuple[list[str], NDArray[np.int64], PieceStatistics]:
+    """The words, counts and statistics of an encoded piece, in a file or as a file has it."""
+    with _opened(piece) as file, np.load(file) as saved:
         words = saved["words"].tobytes().decode().split("\n")
         statistics = PieceStatistics(**json.loads(saved["statistics"].tobytes()))
         return words if words != [""] else [], saved["counts"], statistics
 
 
-def load_ids(path: Path) -> NDArray[np.unsignedinteger]:
-    """The ids of an encoded piece."""
-    with np.load(path) as saved:
+def load_ids(piece: Place | bytes) -> NDArray[np.unsignedinteger]:
+    """The ids of an encoded piece, in a file or as a file has it."""
+    with _opened(piece) as file, np.load(file) as saved:
         ids: NDArray[np.unsignedinteger] = saved["ids"]
         return ids
+
+
+def _opened(piece: Place | bytes) -> BinaryIO:
+    return io.BytesIO(piece) if isinstance(piece, bytes) else piece.open("rb")
 
 
 def encode_piece(piece: Piece) -> EncodedPiece:

@@ -1,4 +1,4 @@
-"""How work on pieces is spread: here, or over processes, always with results in order."""
+"""How work on pieces is spread: here, over processes, or over machines; results come in order."""
 
 import logging
 import os
@@ -7,15 +7,44 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from multiprocessing import connection, get_context, parent_process
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
-from pair2vec.errors import Pair2vecError
+from pair2vec.errors import Pair2vecError, UsageError
 from pair2vec.text.sources import OrderedMap
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+
+class Engine(NamedTuple):
+    """What spreads the work, once it is started."""
+
+    ordered_map: OrderedMap
+    shares_disk: bool
+    """Whether a local file that a worker writes is there for all, as on one machine."""
+
+
+def open_engine(name: str, workers: int | None) -> AbstractContextManager[Engine]:
+    """The engine of that name; with None as many workers as it has cores."""
+    if workers is not None and workers < 1:
+        raise UsageError(f"workers is {workers}; it must be 1 or more")
+    if name == "local":
+        return _on_this_machine(workers or len(os.sched_getaffinity(0)))
+    if name != "ray":
+        raise UsageError(f"engine is {name!r}; it must be local or ray")
+    try:
+        from pair2vec.text.ray_engine import ray_engine
+    except ImportError as error:
+        raise Pair2vecError("--engine ray needs Ray: pip install 'pair2vec[ray]'") from error
+    return ray_engine(workers)
+
+
+@contextmanager
+def _on_this_machine(workers: int) -> Iterator[Engine]:
+    with local_engine(workers) as ordered_map:
+        yield Engine(ordered_map, shares_disk=True)
 
 
 @contextmanager

@@ -2,19 +2,22 @@
 
 Beside the corpus' own files it holds ``job.json``, which says what is being made, and ``pieces/``,
 what has been made so far. Both go when the corpus is complete.
+
+A local folder is locked. A remote one cannot be: that no two jobs write to it at the same time is
+up to the user.
 """
 
 import fcntl
 import json
 import os
-import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
-from pair2vec.atomic import PARTIAL, write_whole
+from pair2vec.atomic import PARTIAL
 from pair2vec.errors import UsageError
 from pair2vec.text.corpus import MANIFEST, VOCABULARY
+from pair2vec.text.places import Place, entries, remove_tree, write_whole
 
 _JOB = "job.json"
 _PIECES = "pieces"
@@ -27,8 +30,8 @@ _WAYS_OUT = "give another --out, or --overwrite to replace it"
 
 @contextmanager
 def claimed_folder(
-    out: Path, identity: Mapping[str, object], *, overwrite: bool
-) -> Iterator[Path | None]:
+    out: Place, identity: Mapping[str, object], *, overwrite: bool
+) -> Iterator[Place | None]:
     """`out` for the job of this `identity` alone; yields the folder of its pieces.
 
     Yields None if an earlier run of the job wrote the whole corpus and was stopped only then.
@@ -36,13 +39,13 @@ def claimed_folder(
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out}: is a file, not a folder; give another --out")
     out.mkdir(parents=True, exist_ok=True)
-    with _locked(out):
+    with _locked(out) if isinstance(out, Path) else nullcontext():
         _refuse_or_clear(out, identity, overwrite=overwrite)
         pieces = out / _PIECES
         pieces.mkdir(exist_ok=True)
         write_whole(out / _JOB, json.dumps(identity, indent=2).encode())
         yield None if (out / MANIFEST).exists() else pieces
-        shutil.rmtree(pieces)
+        remove_tree(pieces)
         (out / _JOB).unlink()
 
 
@@ -61,10 +64,10 @@ def _locked(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _refuse_or_clear(out: Path, identity: Mapping[str, object], *, overwrite: bool) -> None:
+def _refuse_or_clear(out: Place, identity: Mapping[str, object], *, overwrite: bool) -> None:
     """Leave in `out` only what this job may go on from."""
     begun, complete = (out / _JOB).exists(), (out / MANIFEST).exists()
-    others = [path.name for path in out.iterdir() if not any(map(path.match, _OURS))]
+    others = [path.name for path in entries(out) if not any(map(path.match, _OURS))]
     if others and not begun and not complete:
         raise UsageError(f"{out}: is not a corpus and not empty ({others[0]}); give another --out")
     if begun and _read_job(out) == identity and not overwrite:
@@ -75,19 +78,20 @@ def _refuse_or_clear(out: Path, identity: Mapping[str, object], *, overwrite: bo
     _remove_ours(out)
 
 
-def _read_job(out: Path) -> object:
+def _read_job(out: Place) -> object:
     try:
         return json.loads((out / _JOB).read_bytes())
     except ValueError:
         return None
 
 
-def _remove_ours(out: Path) -> None:
+def _remove_ours(out: Place) -> None:
     # The manifest first: without it nothing else is taken for a corpus.
     (out / MANIFEST).unlink(missing_ok=True)
-    for pattern in _OURS:
-        for path in out.glob(pattern):
-            if path.is_dir():
-                shutil.rmtree(path)
-            else:
-                path.unlink()
+    for path in entries(out):
+        if not any(map(path.match, _OURS)):
+            continue
+        if path.is_dir():
+            remove_tree(path)
+        else:
+            path.unlink()

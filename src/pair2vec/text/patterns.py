@@ -70,6 +70,11 @@ def parse_pattern(text: str, vocabulary: Vocabulary) -> Pattern:
     )
 
 
+def pattern_words(text: str) -> list[str]:
+    """The words that a typed pattern has beside its slots; an edge is none."""
+    return [token for token in _tokens(text) if token not in {*_SLOTS.values(), _EDGE}]
+
+
 def context_text(context: Iterable[int], vocabulary: Vocabulary) -> str:
     """A context of ids as words, with X and Y for its slots: ``neither X nor Y ,``."""
     return " ".join(_SLOTS.get(number) or vocabulary.words[number] for number in context)

@@ -4,7 +4,8 @@
                                   └────────────────────────────┴─► tokens.bin
 
 Each encoded piece is a file that is whole or absent, so a job that was killed goes on where it
-was: pieces that are there are not made again.
+was: pieces that are there are not made again. An engine spreads the work on pieces; which one, and
+over how many workers, changes nothing in the corpus.
 """
 
 import errno
@@ -13,21 +14,34 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass, field
-from itertools import chain, repeat
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import NamedTuple
-
-import numpy as np
 
 from pair2vec import __version__
 from pair2vec.errors import InputError, Pair2vecError, UsageError
-from pair2vec.text.corpus import SHARD_TOKENS, Corpus, CorpusWriter, Ids, open_corpus
-from pair2vec.text.encoding import PieceStatistics, encode_piece, load_ids, load_words
-from pair2vec.text.engine import local_engine
+from pair2vec.text.corpus import (
+    SHARD_TOKENS,
+    Corpus,
+    CorpusWriter,
+    Manifest,
+    open_corpus,
+    read_manifest,
+)
+from pair2vec.text.encoding import PieceStatistics, load_words
+from pair2vec.text.engine import Engine, open_engine
 from pair2vec.text.job_folder import claimed_folder
+from pair2vec.text.piece_tasks import (
+    IdsTask,
+    PieceTask,
+    encode_to_file,
+    encode_to_send,
+    ids_of_piece,
+)
 from pair2vec.text.pieces import PIECE_BYTES, Piece, cut_into_pieces
-from pair2vec.text.sources import OrderedMap, Source, SourceRecord, find_sources
-from pair2vec.text.vocabulary import BOUNDARY, PADDING, Vocabulary, WordTotals, most_frequent
+from pair2vec.text.places import Place, RemotePath, place, size_of, write_whole
+from pair2vec.text.sources import Source, SourceRecord, find_sources
+from pair2vec.text.vocabulary import Vocabulary, WordTotals, most_frequent
 
 _log = logging.getLogger(__name__)
 
@@ -70,40 +84,76 @@ def prepare(
     out: str | os.PathLike[str],
     config: PrepareConfig | None = None,
     *,
-    workers: int = 1,
+    workers: int | None = 1,
+    engine: str = "local",
     overwrite: bool = False,
     report: Callable[[Progress], None] = _no_report,
 ) -> Corpus:
+    """Make a corpus as `make_corpus` does, in a local folder, and open it."""
+    folder = place(out)
+    if isinstance(folder, RemotePath):
+        raise UsageError(f"{out}: a remote corpus cannot be opened; use make_corpus and copy it")
+    make_corpus(
+        inputs, folder, config, workers=workers, engine=engine, overwrite=overwrite, report=report
+    )
+    return open_corpus(folder)
+
+
+def make_corpus(
+    inputs: Sequence[str],
+    out: str | os.PathLike[str],
+    config: PrepareConfig | None = None,
+    *,
+    workers: int | None = 1,
+    engine: str = "local",
+    overwrite: bool = False,
+    report: Callable[[Progress], None] = _no_report,
+) -> Manifest:
     """Make a corpus folder `out` of texts or dumps, or finish one that was begun.
 
     Args:
-        inputs: Files, folders, or ``-`` for standard input.
-        out: The folder to write; refused if it holds anything but a begun part of the same job.
+        inputs: Files, folders, URLs of them, or ``-`` for standard input.
+        out: The folder to write, or its URL; refused if it holds anything but a begun part of the
+            same job.
         config: Vocabulary size and the like.
-        workers: Processes; the corpus is the same, to the byte, for any number of them.
+        workers: Processes; the corpus is the same, to the byte, for any number of them. None for
+            as many as the engine has cores.
+        engine: ``local``, or ``ray`` for the cluster that RAY_ADDRESS names.
         overwrite: Replace a corpus that is there.
         report: Called now and then with the progress.
     """
     config = config or PrepareConfig()
-    out = Path(out)
-    if workers < 1:
-        raise UsageError(f"workers is {workers}; it must be 1 or more")
-    names = find_sources(inputs, without=out)
+    folder = place(out)
+    opening = open_engine(engine, workers)
+    names = find_sources(inputs, without=folder)
     for name in names:
         _check_readable(name)
     identity = {"version": __version__, "sources": names, "settings": asdict(config)}
-    with _saying_how_to_go_on(out), claimed_folder(out, identity, overwrite=overwrite) as pieces:
+    with (
+        _saying_how_to_go_on(folder),
+        claimed_folder(folder, identity, overwrite=overwrite) as pieces,
+    ):
         # Without pieces to make, an earlier run was stopped after its very last write.
         if pieces is not None:
-            job = _Job(out, pieces, config, report)
-            with local_engine(workers) as ordered_map:
-                job.encode_sources(names, ordered_map)
-            job.write_corpus()
-    return open_corpus(out)
+            with opening as started, _scratch_folder(pieces) as scratch:
+                job = _Job(folder, pieces, config, report, WordTotals(scratch))
+                job.encode_sources(names, started)
+                job.write_corpus(started)
+    return read_manifest(folder)
 
 
 @contextmanager
-def _saying_how_to_go_on(out: Path) -> Iterator[None]:
+def _scratch_folder(pieces: Place) -> Iterator[Path]:
+    """A local folder for sums of words that go beyond memory."""
+    if isinstance(pieces, Path):
+        yield pieces
+        return
+    with TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
+@contextmanager
+def _saying_how_to_go_on(out: Place) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -125,23 +175,20 @@ def _check_readable(name: str) -> None:
 class _Job:
     """One run, and what it has gathered."""
 
-    out: Path
-    folder: Path
+    out: Place
+    folder: Place
     """Where the encoded pieces are."""
     config: PrepareConfig
     report: Callable[[Progress], None]
-    pieces: list[Path] = field(default_factory=list)
+    totals: WordTotals
+    pieces: list[Place] = field(default_factory=list)
     statistics: list[PieceStatistics] = field(default_factory=list)
     sources: list[SourceRecord] = field(default_factory=list)
     tokens_made: int = 0
 
-    def __post_init__(self) -> None:
-        self.totals = WordTotals(self.folder)
-
-    def encode_sources(self, names: Sequence[str], ordered_map: OrderedMap) -> None:
+    def encode_sources(self, names: Sequence[str], engine: Engine) -> None:
         """Encode every piece that is not on disk yet, and count the words of all."""
-        tasks = self._tasks(names, ordered_map)
-        for task in ordered_map(_encode_to_file, tasks):
+        for task in self._encoded(self._tasks(names, engine), engine):
             words, counts, statistics = load_words(task.path)
             self.totals.add(words, counts.tolist())
             self.statistics.append(statistics)
@@ -150,28 +197,42 @@ class _Job:
         if not any(piece.tokens for piece in self.statistics):
             raise InputError(f"{', '.join(names)}: no words found; is the input empty?")
 
-    def _tasks(self, names: Sequence[str], ordered_map: OrderedMap) -> "Iterator[_Task]":
-        sizes = [None if name == "-" else Path(name).stat().st_size for name in names]
+    def _encoded(self, tasks: Iterator[PieceTask], engine: Engine) -> Iterator[PieceTask]:
+        """`tasks` as they are done, each with its piece on disk."""
+        if self._is_reached_by(engine):
+            yield from engine.ordered_map(encode_to_file, tasks)
+            return
+        for task, encoded in engine.ordered_map(encode_to_send, tasks):
+            if encoded is not None:
+                write_whole(task.path, encoded)
+            yield task
+
+    def _is_reached_by(self, engine: Engine) -> bool:
+        """Whether the engine's workers can read and write the pieces' files."""
+        return engine.shares_disk or isinstance(self.folder, RemotePath)
+
+    def _tasks(self, names: Sequence[str], engine: Engine) -> Iterator[PieceTask]:
+        sizes = [None if name == "-" else size_of(place(name)) for name in names]
         total = None if None in sizes else sum(size for size in sizes if size)
         before = 0
         for name in names:
             with Source(name) as source:
-                blocks = source.blocks(ordered_map)
+                blocks = source.blocks(engine.ordered_map)
                 for piece in cut_into_pieces(source.name, blocks, self.config.piece_bytes):
                     path = self._piece_path(piece)
                     missing = None if path.exists() else piece
-                    yield _Task(path, missing, before + source.position, total)
+                    yield PieceTask(path, missing, before + source.position, total)
                 before += source.position
                 self.sources.append(source.record())
                 if source.position == 0:
                     _log.warning("%s is empty", source.name)
 
-    def _piece_path(self, piece: Piece) -> Path:
+    def _piece_path(self, piece: Piece) -> Place:
         path = self.folder / f"{len(self.pieces):06d}-{piece.checksum()}.npz"
         self.pieces.append(path)
         return path
 
-    def write_corpus(self) -> None:
+    def write_corpus(self, engine: Engine) -> None:
         """Choose the vocabulary and write the corpus, its manifest last."""
         kept, dropped = most_frequent(
             self.totals.items(), self.config.vocabulary, self.config.min_count
@@ -187,8 +248,9 @@ class _Job:
             )
         vocabulary = Vocabulary(kept)
         with closing(CorpusWriter(self.out, vocabulary, self.config.shard_ids)) as writer:
-            for number, path in enumerate(self.pieces, start=1):
-                writer.append(_ids_of_piece(path, vocabulary))
+            tasks = self._ids_tasks(vocabulary, engine)
+            for number, ids in enumerate(engine.ordered_map(ids_of_piece, tasks), start=1):
+                writer.append(ids)
                 self.report(Progress("write", number, len(self.pieces), writer.tokens))
             writer.finish(
                 version=__version__,
@@ -201,33 +263,7 @@ class _Job:
                 sources=[asdict(source) for source in self.sources],
             )
 
-
-class _Task(NamedTuple):
-    """A piece to encode into a file, or None where the file is there."""
-
-    path: Path
-    piece: Piece | None
-    read: int
-    total: int | None
-
-
-def _encode_to_file(task: _Task) -> _Task:
-    if task.piece is None:
-        return task
-    encode_piece(task.piece).save(task.path)
-    # The content need not travel back to the parent.
-    return task._replace(piece=Piece(task.piece.source, task.piece.offset, b"", is_dump=False))
-
-
-def _ids_of_piece(path: Path, vocabulary: Vocabulary) -> Ids:
-    """A piece's sentences in the vocabulary's ids, `BOUNDARY` behind each, unknown words gone."""
-    words, _, _ = load_words(path)
-    ids = map(vocabulary.ids.get, words, repeat(PADDING))
-    table = np.fromiter(chain([BOUNDARY], ids), np.uint32, len(words) + 1)
-    tokens: Ids = table[load_ids(path)]
-    tokens = tokens[tokens != PADDING]
-    is_end = tokens == BOUNDARY
-    # Of boundaries in a row only the first ends a sentence; one at the start ends none.
-    repeats = is_end & np.concatenate([[True], is_end[:-1]])
-    sentences: Ids = tokens[~repeats]
-    return sentences
+    def _ids_tasks(self, vocabulary: Vocabulary, engine: Engine) -> Iterator[IdsTask]:
+        listing = vocabulary.to_tsv()
+        reached = self._is_reached_by(engine)
+        return (IdsTask(path if reached else path.read_bytes(), listing) for path in self.pieces)

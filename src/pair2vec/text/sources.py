@@ -16,10 +16,10 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
 from typing import BinaryIO, Protocol, TypeVar
 
 from pair2vec.errors import InputError, UsageError
+from pair2vec.text.places import Place, RemotePath, entries, place
 
 BLOCK = 1 << 20
 """Bytes read at a time."""
@@ -55,18 +55,18 @@ class OrderedMap(Protocol):
         """Apply `function` to many items, with results in the items' order."""
 
 
-def find_sources(inputs: Sequence[str], *, without: Path) -> list[str]:
+def find_sources(inputs: Sequence[str], *, without: Place) -> list[str]:
     """The files `inputs` name: folders are walked in order, `without` and hidden files left out."""
     found: list[str] = []
     for name in inputs:
         if name == STANDARD_INPUT:
             found.append(name)
-        elif Path(name).is_dir():
-            files = [str(path) for path in _walk(Path(name), without.resolve())]
+        elif place(name).is_dir():
+            files = [str(path) for path in _walk(place(name), without)]
             if not files:
                 raise UsageError(f"{name}: the folder has no files to read")
             found += files
-        elif Path(name).exists():
+        elif place(name).exists():
             found.append(name)
         else:
             raise UsageError(f"{name}: no such file or folder")
@@ -75,9 +75,9 @@ def find_sources(inputs: Sequence[str], *, without: Path) -> list[str]:
     return found
 
 
-def _walk(folder: Path, without: Path) -> Iterator[Path]:
-    for path in sorted(folder.iterdir()):
-        if path.name.startswith(".") or path.resolve() == without:
+def _walk(folder: Place, without: Place) -> Iterator[Place]:
+    for path in entries(folder):
+        if path.name.startswith(".") or _is_same(path, without):
             continue
         if path.is_dir():
             yield from _walk(path, without)
@@ -85,11 +85,18 @@ def _walk(folder: Path, without: Path) -> Iterator[Path]:
             yield path
 
 
+def _is_same(path: Place, other: Place) -> bool:
+    if isinstance(path, RemotePath) or isinstance(other, RemotePath):
+        return path == other
+    return path.resolve() == other.resolve()
+
+
 class _CountedFile(io.RawIOBase):
     """A file's bytes as stored, counted and hashed as they pass."""
 
-    def __init__(self, file: BinaryIO) -> None:
+    def __init__(self, file: BinaryIO, name: str) -> None:
         self._file = file
+        self._name = name
         self.position = 0
         self.digest = hashlib.sha256()
 
@@ -97,7 +104,15 @@ class _CountedFile(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        count: int = self._file.readinto(buffer)  # type: ignore[attr-defined]
+        try:
+            count: int = self._file.readinto(buffer)  # type: ignore[attr-defined]
+        except Exception as error:
+            if isinstance(error, OSError) and error.errno is not None:
+                raise
+            # A remote file's errors are of no common class.
+            raise InputError(
+                f"{self._name}: cannot be read beyond byte {self.position:,}: {error}"
+            ) from error
         self.position += count
         self.digest.update(buffer[:count])
         return count
@@ -117,9 +132,9 @@ class Source:
 
     def __init__(self, name: str) -> None:
         self.name = "standard input" if name == STANDARD_INPUT else name
-        self.size = None if name == STANDARD_INPUT else Path(name).stat().st_size
-        self._file = sys.stdin.buffer if name == STANDARD_INPUT else Path(name).open("rb")  # noqa: SIM115
-        self._counted = _CountedFile(self._file)
+        self._is_ours = name != STANDARD_INPUT
+        self._file = place(name).open("rb") if self._is_ours else sys.stdin.buffer
+        self._counted = _CountedFile(self._file, self.name)
         self._stored = io.BufferedReader(self._counted, BLOCK)
         self._magic = self._stored.peek(_LONGEST_MAGIC)[:_LONGEST_MAGIC]
         if problem := self._why_unreadable():
@@ -143,7 +158,7 @@ class Source:
 
     def close(self) -> None:
         """Let go of the file; standard input is not ours to close."""
-        if self.size is not None:
+        if self._is_ours:
             self._file.close()
 
     @property
