@@ -25,21 +25,32 @@ MAY_IMPORT: dict[str, set[str]] = {
     "wordnet": set(),
     "embedders": {"encoders", "text"},
     "injection": {"encoders", "model", "query", "text", "wordnet"},
-    "supervised": {"training", "triples", "text"},
+    "supervised": {
+        *("injection", "embedders", "training", "triples", "wordnet", "encoders", "model", "text"),
+    },
     "nli": {
+        *("injection", "embedders", "supervised", "training", "triples", "wordnet"),
+        *("encoders", "model", "text"),
+    },
+    "qa": {
         *("injection", "embedders", "supervised", "training", "triples", "wordnet"),
         *("encoders", "model", "text"),
     },
     "miniworld": set(),
     "evaluation": {
         *("miniworld", "query", "training", "theory", "triples", "model", "text"),
-        *("nli", "injection", "embedders", "wordnet"),
+        *("nli", "qa", "injection", "embedders", "wordnet"),
     },
-    "display": {"text", "theory", "training", "query", "evaluation", "supervised", "nli"},
+    "lexicon": {"query", "model", "text", "wordnet"},
+    "server": {"lexicon", "query", "model", "text"},
+    "display": {
+        *("text", "theory", "training", "query", "evaluation", "supervised", "nli", "qa"),
+        "lexicon",
+    },
     "commands": {
         *("text", "triples", "theory", "encoders", "training", "model", "query"),
-        *("injection", "embedders", "supervised", "nli", "wordnet"),
-        *("miniworld", "evaluation", "display"),
+        *("injection", "embedders", "supervised", "nli", "qa", "wordnet"),
+        *("miniworld", "evaluation", "display", "lexicon", "server"),
     },
     "cli": {"commands"},
     "__main__": {"cli"},
@@ -51,7 +62,7 @@ FOUNDATIONS = {"", "errors", "atomic"}
 WITHOUT_TORCH = {
     *FOUNDATIONS,
     *("text", "triples", "theory", "model", "query", "wordnet", "miniworld", "display"),
-    *("commands", "cli"),
+    *("lexicon", "server", "commands", "cli"),
 }
 
 

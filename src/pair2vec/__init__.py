@@ -3,9 +3,29 @@
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pair2vec.query import Match, Pair2vec, PairBatch, PairMatch, PatternMatch, load
+    from pair2vec.query import (
+        Match,
+        Pair2vec,
+        PairBatch,
+        PairMatch,
+        PatternMatch,
+        RelationClassifier,
+        RelationMatch,
+        Relations,
+        load,
+    )
 
-__all__ = ["Match", "Pair2vec", "PairBatch", "PairMatch", "PatternMatch", "load"]
+__all__ = [
+    "Match",
+    "Pair2vec",
+    "PairBatch",
+    "PairMatch",
+    "PatternMatch",
+    "RelationClassifier",
+    "RelationMatch",
+    "Relations",
+    "load",
+]
 __version__ = "0.1.0"
 
 if not TYPE_CHECKING:  # which would take every misspelt name for one of these

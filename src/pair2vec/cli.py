@@ -9,17 +9,23 @@ from pair2vec.commands.asking import analogy, fill, nearest, pair, score
 from pair2vec.commands.corpus import contexts, pmi, prepare
 from pair2vec.commands.evaluation import eval_app
 from pair2vec.commands.information import info
+from pair2vec.commands.lexicon import lexicon
 from pair2vec.commands.messages import fail, say_what_is_logged
 from pair2vec.commands.models import describe, models, push, shrink
 from pair2vec.commands.nli import nli_app
+from pair2vec.commands.qa import qa_app
+from pair2vec.commands.relations import neighbours
+from pair2vec.commands.report import report
+from pair2vec.commands.serve import serve
 from pair2vec.commands.training import demo, train, vectors
 from pair2vec.errors import Pair2vecError
 
 _COMMANDS = (
     *(prepare, vectors, train, demo),
-    *(fill, pair, analogy, nearest, score),
-    *(pmi, contexts),
-    *(info, models, describe, shrink, push),
+    *(fill, pair, analogy, nearest, neighbours, score),
+    *(pmi, contexts, lexicon),
+    *(info, models, describe, shrink, push, report),
+    serve,
 )
 
 app = typer.Typer(
@@ -33,6 +39,7 @@ for _command in _COMMANDS:
     app.command()(_command)
 app.add_typer(eval_app, name="eval")
 app.add_typer(nli_app, name="nli")
+app.add_typer(qa_app, name="qa")
 
 
 def _print_version(wanted: bool) -> None:

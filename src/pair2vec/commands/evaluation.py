@@ -8,7 +8,7 @@ from typing import Annotated, cast
 import typer
 from rich.console import Console
 
-from pair2vec.commands.messages import messages
+from pair2vec.commands.messages import messages, say
 from pair2vec.commands.nli_evaluation import nli
 from pair2vec.commands.options import (
     DirectionOption,
@@ -16,11 +16,16 @@ from pair2vec.commands.options import (
     ModelOption,
     PriorOption,
     RecordOption,
+    ResultsOption,
     WhiteningOption,
 )
+from pair2vec.commands.relations import relations
+from pair2vec.commands.squad_evaluation import squad
 
 eval_app = typer.Typer(help="Say what a model knows.", no_args_is_help=True)
 eval_app.command()(nli)
+eval_app.command()(squad)
+eval_app.command()(relations)
 
 
 @eval_app.command()
@@ -70,6 +75,7 @@ def bats(  # noqa: PLR0913, PLR0917 - the options of a command
         Path | None, typer.Option(metavar="FILE", help="Draw accuracy against α, as a .png.")
     ] = None,
     record: RecordOption = False,
+    results: ResultsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Answer analogies with pair vectors, word vectors, and both.
@@ -79,7 +85,7 @@ def bats(  # noqa: PLR0913, PLR0917 - the options of a command
     from pair2vec.display.alpha_figure import AlphaFigure
     from pair2vec.display.alpha_plot import alpha_plot
     from pair2vec.display.analogy_table import analogy_tables
-    from pair2vec.display.question_progress import shown_questions
+    from pair2vec.display.counting import shown_count
     from pair2vec.encoders.word_vectors import read_word_vectors
     from pair2vec.evaluation.analogy_exam import Exam, ExamConfig, find_exam_device, sit_exam
     from pair2vec.evaluation.analogy_sets import Half, chosen, half_of, read_analogies
@@ -107,13 +113,17 @@ def bats(  # noqa: PLR0913, PLR0917 - the options of a command
         half=wanted,
         vectors=str(vectors),
     )
-    with shown_questions(messages) as report:
+    with shown_count("questions", messages) as report:
         result = sit_exam(saved, exam, config, report)
     curves = {name: group.by_alpha for name, group in result.accuracies.groups.items()}
     if figure:
         figure.draw(curves)
     if record:
         describe_model(saved.folder, {"metrics": {data.stem: result.metrics()}})
+    if results is not None:
+        from pair2vec.evaluation.model_results import result_of_analogies, write_result
+
+        say(f"wrote {write_result(results, result_of_analogies(saved, result))}")
     if as_json:
         typer.echo(json.dumps(result.to_json(), ensure_ascii=False))
     else:
@@ -125,6 +135,7 @@ def slots(
     model: ModelOption = None,
     prior: PriorOption = 0.0,
     record: RecordOption = False,
+    results: ResultsOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Fill the slots of the paper's table, and show the words beside the paper's."""
@@ -139,6 +150,10 @@ def slots(
     if record:
         figures = {"right_rows": right, "rows": len(rows), "prior": prior}
         describe_model(opened.saved.folder, {"metrics": {"slots": figures}})
+    if results is not None:
+        from pair2vec.evaluation.model_results import result_of_slots, write_result
+
+        say(f"wrote {write_result(results, result_of_slots(opened.saved, rows, prior))}")
     if as_json:
         content = {
             "model": str(opened.saved.folder),

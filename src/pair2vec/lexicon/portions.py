@@ -19,6 +19,7 @@ from pair2vec.lexicon.telling import Telling
 from pair2vec.lexicon.terms import Terms, terms_of
 from pair2vec.query import Pair2vec, load
 from pair2vec.query.relation_definitions import NONE
+from pair2vec.query.stand_ins import is_form
 from pair2vec.text.corpus import open_corpus
 from pair2vec.text.spelling import WordPair
 
@@ -96,10 +97,15 @@ class Workshop:
 
     def entries(self, term: int, config: LexiconConfig) -> list[Entry]:
         """Of one term."""
-        partners = self._candidates.of(term).tolist()
+        words = self._terms.words
+        # Other forms of a word are near it and like it, and in none of these relations to it.
+        partners = [
+            other
+            for other in self._candidates.of(term).tolist()
+            if not is_form(words[term], words[other])
+        ]
         if not partners:
             return []
-        words = self._terms.words
         pairs = [(words[term], words[other]) for other in partners]
         found = self._relations.score(pairs, unrelated=config.unrelated)
         names = np.array(self._relations.names)

@@ -10,7 +10,7 @@ from pair2vec.errors import UsageError
 from pair2vec.model.folder import SavedModel
 from pair2vec.query.context_vectors import ContextVectors
 from pair2vec.query.half_pair import Vectors
-from pair2vec.text.patterns import Pattern, parse_pattern
+from pair2vec.text.patterns import Pattern, parse_pattern, pattern_words
 from pair2vec.text.vocabulary import BOUNDARY, SPECIAL_TOKENS, X, Y
 
 OPEN_WORDS = 12
@@ -49,6 +49,11 @@ class PatternVectors:
             vectors = self._encode(contexts) * np.array(weights, np.float32)[:, None]
             np.add.at(made, list(rows), vectors)
         return made
+
+    def knows(self, pattern: str) -> bool:
+        """Whether each word of a pattern is known, and not too rare for one."""
+        ids = (self._vocabulary.ids.get(word) for word in pattern_words(pattern))
+        return all(number is not None and number < self._encode.words for number in ids)
 
     def _parse(self, text: str) -> Pattern:
         pattern = parse_pattern(text, self._vocabulary)

@@ -32,6 +32,14 @@ class PatternMatch(NamedTuple):
     score: float
 
 
+class RelationMatch(NamedTuple):
+    """A word in a relation."""
+
+    word: str
+    relation: str
+    score: float
+
+
 class PairBatch(NamedTuple):
     """Vectors of many pairs."""
 

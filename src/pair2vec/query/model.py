@@ -6,6 +6,7 @@ What it needs is read from the model folder when a question first needs it.
 import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from pathlib import Path
 from typing import Literal, NamedTuple, get_args, overload
 
 import numpy as np
@@ -16,13 +17,16 @@ from pair2vec.model.facts import model_facts
 from pair2vec.model.folder import SavedModel, load_model
 from pair2vec.model.shelf import find_model
 from pair2vec.query.analogies import Analogy, Direction, directed, roles
-from pair2vec.query.comparison import check_whitening, comparable
+from pair2vec.query.comparison import check_whitening, comparison_layer
 from pair2vec.query.contexts import PatternVectors
 from pair2vec.query.frequency import check_prior, log_shares
-from pair2vec.query.half_pair import Vectors, dot_with, normalise
+from pair2vec.query.half_pair import Layer, Vectors, dot_with, normalise
 from pair2vec.query.matches import Match, PairBatch, PairMatch, PatternMatch, best
 from pair2vec.query.neighbours import all_pairs, likely_pairs, repeated_words, similarities
-from pair2vec.query.pair_vectors import Numbers, PairVectors, make_pair_vectors
+from pair2vec.query.pair_vectors import LearntPairs, Numbers, PairVectors, make_pair_vectors
+from pair2vec.query.relation_definitions import read_definitions
+from pair2vec.query.relation_features import PairSource
+from pair2vec.query.relations import Relations
 from pair2vec.query.shortlist import SHORTLIST, Regions, shortlist
 from pair2vec.text.spelling import find_typed, is_word
 from pair2vec.text.vocabulary import PADDING, SPECIAL_TOKENS, Vocabulary
@@ -247,7 +251,7 @@ class Pair2vec:
         if not 0 <= alpha <= 1:
             raise UsageError(f"alpha is {alpha}; it must be between 0 and 1")
         given = [find_typed(word, self.vocabulary) for word in (a, b, x)]
-        first, second, asked = self._unit_words[given]
+        first, second, asked = self.unit_words[given]
         question = Analogy(
             [self._comparable.given(given[2], role) for role in roles(direction)],
             self._compared(given[0], given[1], direction).reshape(-1, self._pairs.dimension),
@@ -255,9 +259,9 @@ class Pair2vec:
             alpha,
         )
         ids = self._candidates(
-            among, search, given, lambda: question.rough_scores(self._regions, self._unit_words)
+            among, search, given, lambda: question.rough_scores(self._regions, self.unit_words)
         )
-        scores = question.scores(self._inputs(ids), self._unit_words[ids])
+        scores = question.scores(self._inputs(ids), self.unit_words[ids])
         return self._matches(scores, ids, top, given)
 
     def nearest(
@@ -299,7 +303,7 @@ class Pair2vec:
             chosen, _, known = self._ids_of_pairs(((word, word) for word in words), unknown)
             first, second = all_pairs(np.unique(chosen[known]))
         else:
-            first, second = likely_pairs(self._unit_words, *given)
+            first, second = likely_pairs(self.unit_words, *given)
         scores = similarities(self._comparable, example, first, second, direction)
         if among is None and words is None:
             left_out = repeated_words(scores, first, second)
@@ -311,10 +315,39 @@ class Pair2vec:
             for place in best(scores, top, without=left_out.tolist())
         ]
 
+    def relations(self, file: str | os.PathLike[str] | None = None) -> Relations:
+        """Relations to ask for: the built-in ones, or those that a TOML file defines."""
+        return Relations(
+            read_definitions(None if file is None else Path(file)),
+            self.pair_source,
+            self.vocabulary,
+        )
+
+    def neighbours(self, word: str, relation: str, *, top: int = 10) -> list[Match]:
+        """The words that are most probably in a built-in relation to `word`.
+
+        `relations` takes relations of one's own, and has more questions.
+        """
+        return self._built_in_relations.neighbours(word, relation, top=top)
+
+    @cached_property
+    def _built_in_relations(self) -> Relations:
+        return self.relations()
+
+    @cached_property
+    def pair_source(self) -> PairSource:
+        """What it has to say of pairs of ids, for questions that are asked elsewhere."""
+        return PairSource(self._pairs, self._comparison, self._contexts, self.unit_words)
+
+    @cached_property
+    def _comparison(self) -> Layer | None:
+        return comparison_layer(self._pairs, self._whitening)
+
     @cached_property
     def _comparable(self) -> PairVectors:
         """R as it is compared."""
-        return comparable(self._pairs, self._whitening)
+        layer, pairs = self._comparison, self._pairs
+        return pairs.changed(layer) if layer and isinstance(pairs, LearntPairs) else pairs
 
     def _compared(self, x: int, y: int, direction: Direction) -> Vectors:
         """The vector of a pair as it is compared."""
@@ -330,7 +363,7 @@ class Pair2vec:
         return Regions(self._pairs.all_inputs)
 
     @cached_property
-    def _unit_words(self) -> Vectors:
+    def unit_words(self) -> Vectors:
         """The words of R, of length one: (V, D)."""
         words = self._pairs.all_inputs
         return words if self._pairs.takes_unit_words else normalise(words)

@@ -50,8 +50,13 @@ class PairVectors(ABC):
         """R with `word` as x or as y."""
 
     @abstractmethod
-    def _compose(self, x: Vectors, y: Vectors) -> Vectors:
+    def compose(self, x: Vectors, y: Vectors) -> Vectors:
         """R of pairs of inputs: (N, D)."""
+
+    def first_layer(self, x: Vectors, y: Vectors) -> Vectors:
+        """What the first layer of R makes of pairs of inputs; of width 0 where R has no layers."""
+        del y
+        return np.empty((len(x), 0), np.float32)
 
     def __call__(self, x: Sequence[int] | Numbers, y: Sequence[int] | Numbers) -> Vectors:
         """R of the pairs of ids: (N, D)."""
@@ -59,7 +64,7 @@ class PairVectors(ABC):
         made = np.empty((ids.shape[1], self.dimension), np.float32)
         for start in range(0, len(made), BLOCK):
             block = ids[:, start : start + BLOCK]
-            made[start : start + BLOCK] = self._compose(*map(self.inputs, block))
+            made[start : start + BLOCK] = self.compose(*map(self.inputs, block))
         return made
 
 
@@ -115,12 +120,21 @@ class MlpPairs(LearntPairs):
         made._bias = change(self._bias)
         return made
 
-    def _compose(self, x: Vectors, y: Vectors) -> Vectors:
-        hidden = x @ self._weight_x + y @ self._weight_y
-        hidden += (x * y) @ self._weight_product
-        hidden += self._bias
+    def compose(self, x: Vectors, y: Vectors) -> Vectors:
+        """All layers."""
+        hidden = self._combined(x, y)
         for layer in self._others:
             hidden = layer(np.maximum(hidden, 0, out=hidden))
+        return hidden
+
+    def first_layer(self, x: Vectors, y: Vectors) -> Vectors:
+        """Behind its ReLU."""
+        return np.maximum(self._combined(x, y), 0)
+
+    def _combined(self, x: Vectors, y: Vectors) -> Vectors:
+        hidden: Vectors = x @ self._weight_x + y @ self._weight_y
+        hidden += (x * y) @ self._weight_product
+        hidden += self._bias
         return hidden
 
 
@@ -148,7 +162,8 @@ class MultiplyPairs(LearntPairs):
         made._change = self._change.then(change)
         return made
 
-    def _compose(self, x: Vectors, y: Vectors) -> Vectors:
+    def compose(self, x: Vectors, y: Vectors) -> Vectors:
+        """Their product, changed."""
         return self._change(x * y)
 
 
@@ -168,7 +183,8 @@ class DifferencePairs(PairVectors):
         identity = np.eye(self.dimension, dtype=np.float32)
         return HalfPair((Layer(sign * identity, -sign * vector),), is_normalised=True)
 
-    def _compose(self, x: Vectors, y: Vectors) -> Vectors:
+    def compose(self, x: Vectors, y: Vectors) -> Vectors:
+        """Their difference, of length one."""
         return normalise(x - y)
 
 

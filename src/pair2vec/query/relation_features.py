@@ -1,0 +1,185 @@
+"""What tells relations apart: a pair's vector, its likeness to examples, its fit to patterns.
+
+Shapes: N pairs, K relations, D dimension.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pair2vec.query.comparison import sampled_pairs
+from pair2vec.query.contexts import PatternVectors
+from pair2vec.query.half_pair import Layer, Vectors, normalise
+from pair2vec.query.pair_vectors import Numbers, PairVectors
+from pair2vec.query.relation_definitions import (
+    RelationDefinition,
+    has_slots_in_order,
+    swap_slots,
+)
+
+NEAREST_EXAMPLES = 3
+_BLOCK = 4_096
+
+
+@dataclass(frozen=True)
+class PairSource:
+    """What a model has to say of pairs of ids."""
+
+    pairs: PairVectors
+    """R as patterns see it."""
+    comparison: Layer | None
+    """What makes R comparable (`query.comparison`); None where R is so by itself."""
+    contexts: PatternVectors
+    unit_words: Vectors
+    """(V, D)"""
+
+    def compared(self, vectors: Vectors) -> Vectors:
+        """R as it is compared, of length one."""
+        return normalise(self.comparison(vectors) if self.comparison else vectors)
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Pairs of known relations."""
+
+    x: Numbers
+    y: Numbers
+    relation: Numbers
+    """The place of each one's relation."""
+
+    def sharing(self, x: Numbers, y: Numbers) -> NDArray[np.bool_]:
+        """Which of them have a word in common with which pair: (N, examples)."""
+        shared = np.zeros((len(x), len(self.x)), np.bool_)
+        for own in (x, y):
+            for other in (self.x, self.y):
+                shared |= own[:, None] == other
+        return shared
+
+
+class RelationFeatures:
+    """Numbers of pairs by which a regression can tell relations."""
+
+    def __init__(
+        self, source: PairSource, definitions: Sequence[RelationDefinition], examples: Examples
+    ) -> None:
+        self._source = source
+        self._examples = examples
+        self._relations = len(definitions)
+        self._patterns = PatternFit(source, definitions)
+
+    def __call__(self, x: Numbers, y: Numbers) -> Vectors:
+        """(N, F): the two vectors of each pair, and behind them `summaries` more."""
+        parts = [self._block(first, second) for first, second in blocks(x, y)]
+        if not parts:
+            return np.empty((0, 2 * self._source.pairs.dimension + self.summaries), np.float32)
+        return np.concatenate(parts)
+
+    @property
+    def summaries(self) -> int:
+        """How many numbers sum a pair up: three a relation, and how alike the words are."""
+        return 3 * self._relations + 1
+
+    def _block(self, x: Numbers, y: Numbers) -> Vectors:
+        forward, backward = self._source.pairs(x, y), self._source.pairs(y, x)
+        whole = np.concatenate([self._source.compared(part) for part in (forward, backward)], 1)
+        words = self._source.unit_words
+        alike = np.einsum("nd,nd->n", words[x], words[y])[:, None]
+        fits = self._patterns(forward, backward)
+        likeness = self._likeness(whole, x, y)
+        return np.concatenate([whole, likeness, fits, self._moved(x, y), alike], axis=1)
+
+    @cached_property
+    def _example_vectors(self) -> Vectors:
+        x, y = self._examples.x, self._examples.y
+        both = [self._source.compared(self._source.pairs(*ids)) for ids in ((x, y), (y, x))]
+        return np.concatenate(both, axis=1)
+
+    def _likeness(self, vectors: Vectors, x: Numbers, y: Numbers) -> Vectors:
+        """The mean cosine with the nearest examples of each relation, (N, K).
+
+        Examples that share a word with the pair do not count: they are alike for the word.
+        """
+        cosines = vectors @ self._example_vectors.T / 2
+        cosines[self._examples.sharing(x, y)] = -1
+        likeness = np.zeros((len(x), self._relations), np.float32)
+        for place in range(self._relations):
+            own = cosines[:, self._examples.relation == place]
+            count = min(NEAREST_EXAMPLES, own.shape[1])
+            if count:
+                likeness[:, place] = np.partition(own, -count, axis=1)[:, -count:].mean(axis=1)
+        return likeness
+
+    def _moved(self, x: Numbers, y: Numbers) -> Vectors:
+        """The cosine of y with x moved as the examples' words are: (N, K)."""
+        words = self._source.unit_words
+        moved = np.zeros((len(x), self._relations), np.float32)
+        for place, difference in enumerate(self._differences):
+            moved[:, place] = np.einsum("nd,nd->n", normalise(words[x] + difference), words[y])
+        return moved
+
+    @cached_property
+    def _differences(self) -> Vectors:
+        """From x to y, on the average of each relation's examples: (K, D)."""
+        words, examples = self._source.unit_words, self._examples
+        apart = words[examples.y] - words[examples.x]
+        made = np.zeros((self._relations, words.shape[1]), np.float32)
+        np.add.at(made, examples.relation, apart)
+        counts = np.bincount(examples.relation, minlength=self._relations)
+        return made / np.maximum(counts, 1).astype(np.float32)[:, None]
+
+
+class PatternFit:
+    """How well pairs fit the patterns of relations, compared with random pairs.
+
+    Patterns with a word that the model does not know are passed over.
+    """
+
+    def __init__(self, source: PairSource, definitions: Sequence[RelationDefinition]) -> None:
+        owned = [
+            (pattern, place)
+            for place, definition in enumerate(definitions)
+            for pattern in definition.all_patterns
+            if source.contexts.knows(pattern)
+        ]
+        in_order = [(p, place) for p, place in owned if has_slots_in_order(p)]
+        turned = [(swap_slots(p), place) for p, place in owned if not has_slots_in_order(p)]
+        # Many are in two relations, or in one both ways: their vectors are made once.
+        distinct = {pattern: row for row, pattern in enumerate(dict(in_order + turned))}
+        vectors = source.contexts(list(distinct))
+        self._forward, self._backward = (
+            vectors[[distinct[pattern] for pattern, _ in side]] for side in (in_order, turned)
+        )
+        self._owner = np.array([place for _, place in in_order + turned], np.intp)
+        self._relations = len(definitions)
+        x, y = sampled_pairs(source.pairs.words)
+        usual = self._scores(source.pairs(x, y), source.pairs(y, x))
+        self._mean = usual.mean(axis=0)
+        self._deviation = np.maximum(usual.std(axis=0), np.float32(1e-6))
+
+    def __call__(self, forward: Vectors, backward: Vectors) -> Vectors:
+        """The mean over each relation's patterns, in standard deviations: (N, K).
+
+        Args:
+            forward: R(x, y), (N, D).
+            backward: R(y, x), (N, D).
+        """
+        scores = (self._scores(forward, backward) - self._mean) / self._deviation
+        fits = np.zeros((len(scores), self._relations), np.float32)
+        for place in range(self._relations):
+            own = scores[:, self._owner == place]
+            if own.shape[1]:
+                fits[:, place] = own.mean(axis=1)
+        return fits
+
+    def _scores(self, forward: Vectors, backward: Vectors) -> Vectors:
+        """R·C of each pattern; those with Y before X take the pair the other way round."""
+        return np.concatenate([forward @ self._forward.T, backward @ self._backward.T], axis=1)
+
+
+def blocks(x: Numbers, y: Numbers) -> Iterator[tuple[Numbers, Numbers]]:
+    """Some pairs at a time, so that memory does not grow with how many there are."""
+    for start in range(0, len(x), _BLOCK):
+        yield x[start : start + _BLOCK], y[start : start + _BLOCK]

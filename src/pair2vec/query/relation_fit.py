@@ -1,0 +1,132 @@
+"""How features of pairs become probabilities of relations.
+
+A linear regression tells the examples of each relation from those of the others and from pairs of
+no relation. Most of the latter are hard ones, the first word of an example with a word like it:
+against random words alone, any two words of one topic would pass for related. What its scores
+mean is then learnt from words it has not seen: of five parts of the words each is scored by a
+regression on the other four, and a multinomial one turns these scores into probabilities.
+
+Shapes: N pairs, F features, K relations.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pair2vec.query.half_pair import Vectors
+from pair2vec.query.logistic import Logistic, fit_logistic
+from pair2vec.query.pair_vectors import Numbers
+from pair2vec.query.relation_features import Examples, RelationFeatures
+from pair2vec.query.unrelated_pairs import unrelated_pairs
+
+UNRELATED = 0.5
+"""The share of pairs without a relation that probabilities are for, unless another is given."""
+
+_PENALTY = 1_000.0
+_SUMMARY_WEIGHT = np.float32(3)
+"""One likeness or fit says more than one of the 2·D numbers of a pair's vectors."""
+_SCORE_SCALE = np.float32(5)
+_SCORE_PENALTY = 1.0
+_FOLDS = 5
+
+
+class RelationRegression(NamedTuple):
+    """From features to probabilities."""
+
+    mean: Vectors
+    """(F,)"""
+    weight: Vectors
+    """(F, K + 1)"""
+    calibration: Logistic
+
+    def probabilities(self, features: Vectors) -> Vectors:
+        """(N, F) to (N, K + 1), the last for no relation."""
+        centred: Vectors = features - self.mean
+        return self.calibration.probabilities(centred @ self.weight)
+
+
+def fit_relations(
+    features: RelationFeatures, examples: Examples, relations: int, words: Vectors
+) -> RelationRegression:
+    """The regression for the examples and pairs of no relation.
+
+    Args:
+        features: Of pairs.
+        examples: Of the relations.
+        relations: How many there are, K.
+        words: The vectors of the vocabulary, of length one: (V, D).
+    """
+    random = np.random.default_rng(0)
+    x, y = unrelated_pairs(examples, words, random)
+    pairs = np.array([[*examples.x, *x], [*examples.y, *y]], np.intp)
+    made = features(*pairs)
+    labels = np.concatenate([examples.relation, np.full(len(x), relations)])
+    mean = made.mean(axis=0)
+    scale = 1 / np.maximum(made.std(axis=0), np.float32(1e-6))
+    scale[-features.summaries :] *= _SUMMARY_WEIGHT
+    rows = (made - mean) * scale
+    wanted = np.eye(relations + 1, dtype=np.float32)[labels]
+    weights = _row_weights(labels, relations)
+    folds = _folds_of_words(examples, len(words), random)[pairs]
+    scores = np.empty_like(wanted)
+    for fold in range(_FOLDS):
+        seen = (folds != fold).all(axis=0)
+        own = folds[0] == fold
+        scores[own] = rows[own] @ _regression(rows[seen], wanted[seen], weights[seen])
+    calibration = fit_logistic(
+        scores, labels, relations + 1, penalty=_SCORE_PENALTY, weights=weights
+    )
+    weight = scale[:, None] * _regression(rows, wanted, weights)
+    return RelationRegression(mean, weight, calibration)
+
+
+def _regression(rows: Vectors, wanted: Vectors, weights: Vectors) -> Vectors:
+    """The weights (F, K + 1) of a linear regression with a penalty on their squares.
+
+    There is no constant, because no score means anything before it is calibrated.
+    """
+    weighted = rows * weights[:, None]
+    gram = (weighted.T @ rows).astype(np.float64)
+    gram[np.diag_indices_from(gram)] += _PENALTY
+    solved: Vectors = np.linalg.solve(gram, weighted.T @ wanted).astype(np.float32)
+    return solved * _SCORE_SCALE
+
+
+def _folds_of_words(examples: Examples, words: int, random: np.random.Generator) -> Numbers:
+    """A fold for each word, (V,); words that examples put together are in the same."""
+    folds = random.integers(0, _FOLDS, words)
+    root = np.arange(words)
+    for x, y in zip(examples.x.tolist(), examples.y.tolist(), strict=True):
+        first, second = _top(root, x), _top(root, y)
+        root[max(first, second)] = min(first, second)
+    linked = np.unique([*examples.x, *examples.y]).astype(np.intp)
+    folds[linked] = [folds[_top(root, word)] for word in linked.tolist()]
+    return folds
+
+
+def _top(root: NDArray[np.intp], word: int) -> int:
+    """The word that stands for all those linked with `word`."""
+    while root[word] != word:
+        word = int(root[word])
+    return word
+
+
+def _row_weights(labels: Numbers, relations: int) -> Vectors:
+    """One for each example; pairs without a relation weigh as much together."""
+    weights = np.ones(len(labels), np.float32)
+    unrelated = labels == relations
+    weights[unrelated] = (~unrelated).sum() / max(1, unrelated.sum())
+    return weights
+
+
+def shifted(probabilities: Vectors, unrelated: float) -> Vectors:
+    """What probabilities become where another share of the pairs has no relation.
+
+    Bayes' rule with another prior: the odds against no relation change by the same factor.
+    """
+    factors = np.full(probabilities.shape[1], (1 - unrelated) / (1 - UNRELATED), np.float32)
+    factors[-1] = unrelated / UNRELATED
+    weighed = probabilities * factors
+    made: Vectors = weighed / weighed.sum(axis=1, keepdims=True)
+    return made

@@ -1,0 +1,160 @@
+"""Which relation holds between two words, and how surely; or none.
+
+`pair2vec.load().relations()` is the way here.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+import numpy as np
+
+from pair2vec.errors import UsageError
+from pair2vec.query.half_pair import Vectors
+from pair2vec.query.matches import Match, RelationMatch, best
+from pair2vec.query.pair_vectors import Numbers
+from pair2vec.query.relation_definitions import NONE, RelationDefinition
+from pair2vec.query.relation_examples import find_examples
+from pair2vec.query.relation_features import PairSource, RelationFeatures
+from pair2vec.query.relation_fit import UNRELATED, RelationRegression, fit_relations, shifted
+from pair2vec.query.stand_ins import is_form
+from pair2vec.text.spelling import find_pair, find_typed
+from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
+
+CANDIDATES = 6_000
+"""Neighbours are looked for among this many words, those most like the given one."""
+
+
+class Relations:
+    """Relations by name, and the probability of each for any pair."""
+
+    def __init__(
+        self,
+        definitions: Sequence[RelationDefinition],
+        source: PairSource,
+        vocabulary: Vocabulary,
+    ) -> None:
+        """Relations for a model.
+
+        Args:
+            definitions: Of the relations.
+            source: What the model has to say of pairs.
+            vocabulary: Of the model. Examples with a word it does not know are passed over.
+
+        Raises:
+            UsageError: two relations have one name, or one has neither an example nor a pattern
+                that the model knows.
+        """
+        self.definitions = tuple(definitions)
+        self.names = (*(definition.name for definition in self.definitions), NONE)
+        if len(set(self.names)) < len(self.names) or len(self.names) == 1:
+            raise UsageError(f"relations {', '.join(self.names)}: give at least one, each once")
+        self._source = source
+        self._vocabulary = vocabulary
+
+    @cached_property
+    def _fitted(self) -> tuple[RelationFeatures, RelationRegression]:
+        """Made when first asked for; it takes less than a second."""
+        examples = find_examples(self.definitions, self._source, self._vocabulary)
+        features = RelationFeatures(self._source, self.definitions, examples)
+        words = self._source.unit_words
+        return features, fit_relations(features, examples, len(self.definitions), words)
+
+    def definition(self, relation: str) -> RelationDefinition:
+        """The definition of a relation.
+
+        Raises:
+            UsageError: there is none of this name.
+        """
+        for definition in self.definitions:
+            if definition.name == relation:
+                return definition
+        names = ", ".join(self.names[:-1])
+        raise UsageError(f"relation {relation!r} is not defined; it must be one of {names}")
+
+    def score(self, pairs: Iterable[tuple[str, str]], *, unrelated: float = UNRELATED) -> Vectors:
+        """The probability of each relation for each pair, and last of none: (pairs, K + 1).
+
+        Args:
+            pairs: Of words.
+            unrelated: The share of such pairs that have none of the relations: half of them in a
+                list that someone put together, nearly all of them in pairs taken at random.
+
+        Raises:
+            UnknownWordError: it names the words that are spelled alike.
+        """
+        ids = [find_pair(x, y, self._vocabulary) for x, y in pairs]
+        x, y = np.array(ids, np.intp).reshape(-1, 2).T
+        return self._probabilities(x, y, unrelated)
+
+    def name(self, pairs: Iterable[tuple[str, str]], *, unrelated: float = UNRELATED) -> list[str]:
+        """The most probable relation of each pair, which may be "none"."""
+        return [self.names[place] for place in self.score(pairs, unrelated=unrelated).argmax(1)]
+
+    def neighbours(
+        self,
+        word: str,
+        relation: str,
+        *,
+        top: int = 10,
+        among: Iterable[str] | None = None,
+        unrelated: float = UNRELATED,
+    ) -> list[Match]:
+        """The words y that are most probably in a relation to a word x.
+
+        Args:
+            word: The word x.
+            relation: Its name; y is x's antonym, hypernym, and so on.
+            top: How many to return.
+            among: Words to choose from; else the 6 000 that are most like x, without its other
+                forms (*cheaper* for *cheap*) unless an example has two forms of a word.
+            unrelated: As in `score`.
+        """
+        self.definition(relation)  # refuses a name that is none
+        ids, probabilities = self._around(word, among, unrelated)
+        scores = probabilities[:, self.names.index(relation)]
+        spelled = self._vocabulary.words
+        return [Match(spelled[ids[n]], float(scores[n])) for n in best(scores, top)]
+
+    def typed_neighbours(
+        self,
+        word: str,
+        *,
+        top: int = 10,
+        among: Iterable[str] | None = None,
+        unrelated: float = UNRELATED,
+    ) -> list[RelationMatch]:
+        """The words most probably in any one relation to a word, each with that relation."""
+        ids, probabilities = self._around(word, among, unrelated)
+        kinds = probabilities[:, :-1].argmax(axis=1)
+        scores = probabilities[np.arange(len(ids)), kinds]
+        spelled = self._vocabulary.words
+        return [
+            RelationMatch(spelled[ids[n]], self.names[kinds[n]], float(scores[n]))
+            for n in best(scores, top)
+        ]
+
+    def _around(
+        self, word: str, among: Iterable[str] | None, unrelated: float
+    ) -> tuple[Numbers, Vectors]:
+        """Candidates for y, and their probabilities."""
+        x = find_typed(word, self._vocabulary)
+        if among is None:
+            ids = self._candidates(x)
+        else:
+            chosen = {find_typed(other, self._vocabulary) for other in among} - {x}
+            ids = np.array(sorted(chosen), np.intp)
+        return ids, self._probabilities(np.full_like(ids, x), ids, unrelated)
+
+    def _candidates(self, x: int) -> Numbers:
+        """The words most like a word, without its other forms."""
+        words, spelled = self._source.unit_words, self._vocabulary.words
+        ids = best(words @ words[x], CANDIDATES, (*range(len(SPECIAL_TOKENS)), x))
+        if any(is_form(*pair) for one in self.definitions for pair in one.examples):
+            return ids
+        return ids[[not is_form(spelled[x], spelled[y]) for y in ids.tolist()]]
+
+    def _probabilities(self, x: Numbers, y: Numbers, unrelated: float) -> Vectors:
+        if not 0 < unrelated < 1:
+            raise UsageError(f"unrelated is {unrelated:g}; it must be between 0 and 1; 0.5, say")
+        features, regression = self._fitted
+        return shifted(regression.probabilities(features(x, y)), unrelated)
