@@ -12,7 +12,7 @@ $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit("pair2vec needs Python 3.11 or newer") if sys.version_info < (3, 11) else 0'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev,train,plot,hub,serve,relations,ray]'
+	$(BIN)/python -m pip install --quiet -c constraints.txt -e '.[dev,train,plot,hub,serve,ray]'
 	touch $(READY)
 
 demo: $(READY)
@@ -26,7 +26,7 @@ demo: $(READY)
 	@$(BIN)/pair2vec info demo/corpus --sentences 12
 
 test: $(READY)
-	$(BIN)/python -m pytest
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
 lint: $(READY)
 	$(BIN)/ruff check src tests benchmarks
