@@ -3,7 +3,7 @@
 import os
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from pair2vec.commands.corpus import prepare
-from pair2vec.commands.messages import fail, messages
+from pair2vec.commands.messages import messages, say
 from pair2vec.commands.options import DeviceOption, OverwriteOption, ResumeOption, SetOption
 from pair2vec.errors import UsageError
 
@@ -84,12 +84,14 @@ def train(  # noqa: PLR0913, PLR0917 - the options of a command
 ) -> None:
     """Train a model on a corpus.
 
-    Ctrl-C writes a checkpoint first; --resume goes on from the last one.
+    Ctrl-C writes a checkpoint first; --resume goes on from the last one. On several GPUs or
+    machines: torchrun --nproc-per-node N -m pair2vec train ...
     """
     from pair2vec.display.summary import facts_table
     from pair2vec.display.training_view import shown_training
     from pair2vec.model import PRECISIONS, model_facts
     from pair2vec.text.corpus import open_corpus
+    from pair2vec.training.joining import joined_ranks
     from pair2vec.training.settings import resolve
     from pair2vec.training.train import Interrupted, recipe_of
     from pair2vec.training.train import train as train_model
@@ -98,8 +100,13 @@ def train(  # noqa: PLR0913, PLR0917 - the options of a command
         raise UsageError(f"--precision {precision}: it must be one of {', '.join(PRECISIONS)}")
     settings_given = recipe or config or assignments
     begun = recipe_of(out) if resume and not settings_given else None
-    try:
-        with shown_training(messages) as report, stop_requests() as should_stop:
+    model = None
+    with joined_ranks(device) as ranks, _one_speaks(ranks.rank):
+        with (
+            suppress(Interrupted),
+            shown_training(messages) as report,
+            stop_requests() as should_stop,
+        ):
             model = train_model(
                 open_corpus(corpus),
                 out,
@@ -111,13 +118,24 @@ def train(  # noqa: PLR0913, PLR0917 - the options of a command
                 overwrite=overwrite,
                 report=report,
                 should_stop=should_stop,
+                ranks=ranks,
             )
-    except Interrupted:
-        fail(
-            f"stopped with a checkpoint; go on with: pair2vec train {corpus} --out {out} --resume",
-            130,
-        )
-    Console(highlight=False).print(facts_table(model_facts(model)))
+        if model is None:
+            way_on = f"pair2vec train {corpus} --out {out} --resume"
+            say(f"stopped with a checkpoint; go on with: {way_on}")
+    if model is None:
+        raise typer.Exit(130)
+    Console(highlight=False, quiet=ranks.rank > 0).print(facts_table(model_facts(model)))
+
+
+@contextmanager
+def _one_speaks(rank: int) -> Iterator[None]:
+    """Of ranks that train together, only the first says how it goes; each says what went wrong."""
+    messages.quiet = rank > 0
+    try:
+        yield
+    finally:
+        messages.quiet = False
 
 
 @contextmanager

@@ -31,6 +31,11 @@ class TripleTensors(NamedTuple):
         return cls(tensor(triples.x), tensor(triples.y), tuple(map(tensor, triples.contexts)))
 
 
+def seed_for(seed: int, step: int, rank: int) -> int:
+    """For the negatives of one of several ranks, in one step: unlike that of any other."""
+    return int(np.random.SeedSequence([seed, step, rank]).generate_state(1, np.uint64)[0])
+
+
 class NegativeSource:
     """Draws the negatives of a batch."""
 

@@ -8,10 +8,13 @@ import torch
 from pair2vec.errors import UsageError
 
 
-def find_device(name: str) -> torch.device:
-    """The device of this name; "auto" is the first GPU, or else the CPU."""
+def find_device(name: str, local_rank: int | None = None) -> torch.device:
+    """The device of this name; "auto" is the first GPU, or else the CPU.
+
+    Of several ranks on a machine, each takes the GPU of its own number.
+    """
     if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        name = "cuda" if torch.cuda.is_available() else "cpu"
     try:
         device = torch.device(name)
     except RuntimeError as error:
@@ -20,7 +23,21 @@ def find_device(name: str) -> torch.device:
         raise UsageError(
             f"device {name!r}: torch finds no GPU here; leave --device out, or say cpu"
         )
+    if device.type == "cuda" and local_rank is not None:
+        return _gpu_of(local_rank, name)
     return device
+
+
+def _gpu_of(local_rank: int, name: str) -> torch.device:
+    found = torch.cuda.device_count()
+    if name != "cuda":
+        raise UsageError(f"device {name!r}: several ranks need a GPU each; say cuda")
+    if local_rank >= found:
+        raise UsageError(
+            f"there are {found} GPUs for {local_rank + 1} ranks or more on this machine; "
+            f"torchrun --nproc-per-node {found}, or --device cpu"
+        )
+    return torch.device("cuda", local_rank)
 
 
 @contextmanager

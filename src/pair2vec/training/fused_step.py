@@ -22,7 +22,7 @@ from pair2vec.training.network import Batch, Network
 from pair2vec.training.objective import Losses, Scores, losses, score_triples
 from pair2vec.training.optimisers import Optimiser
 from pair2vec.training.recipes import TrainingConfig
-from pair2vec.training.steps import summary
+from pair2vec.training.steps import batch_loss, summary
 
 LONGEST = DISTANCES[-1] + 3
 ALIGNED = 64
@@ -93,12 +93,21 @@ class FusedStep:
             for _ in range(WARM_UP):
                 self._run()
         torch.cuda.current_stream().wait_stream(side)
+        self._replay = self._recorded()
+        self._changes.fill_(True)
+
+    def _recorded(self) -> Callable[[], None]:
+        """A step that is replayed."""
+        return self._captured(self._run).replay
+
+    @staticmethod
+    def _captured(work: Callable[[], None]) -> torch.cuda.CUDAGraph:
+        """A recording of `work`."""
         graph = torch.cuda.CUDAGraph()
         # Another thread fetches batches meanwhile, which is none of this recording's business.
         with torch.cuda.graph(graph, capture_error_mode="thread_local"):
-            self._run()
-        self._changes.fill_(True)
-        self._replay = graph.replay
+            work()
+        return graph
 
     def _compile(self) -> None:
         for name in (
@@ -114,13 +123,21 @@ class FusedStep:
 
     def _run(self) -> None:
         """One step on the inputs as they are."""
+        found, scores, gradients = self._differentiate()
+        self._values = self._summary(found, scores, self._update(gradients, self._touched()))
+
+    def _differentiate(self) -> tuple[Losses, Scores, dict[str, Tensor]]:
+        """The losses of the inputs, and the gradients of what they depend on."""
         found, scores = self.forward()
-        each = found.total()
-        loss = each.sum() if self._config.loss == "sum" else each.mean()
+        loss = batch_loss(found, self._config, self._share())
         leaves = self._weights()
         gradients = torch.autograd.grad(loss, list(leaves.values()), allow_unused=True)
         given = {n: g for n, g in zip(leaves, gradients, strict=True) if g is not None}
-        self._values = self._summary(found, scores, self._update(given, self._touched()))
+        return found, scores, given
+
+    def _share(self) -> float:
+        """The part of the whole batch that the inputs are."""
+        return 1.0
 
     def _weights(self) -> dict[str, Tensor]:
         """All that is learnt."""

@@ -12,17 +12,24 @@ from typing import Any, NamedTuple, NoReturn
 import torch
 from torch import Tensor
 
-from pair2vec.errors import Pair2vecError
+from pair2vec.errors import Pair2vecError, UsageError
 from pair2vec.text.corpus import Corpus
 from pair2vec.text.patterns import context_text
-from pair2vec.training.batches import NegativeSource, TripleTensors
-from pair2vec.training.checkpoint import Checkpoint, last_checkpoint, write_checkpoint
+from pair2vec.training.batches import NegativeSource, TripleTensors, seed_for
+from pair2vec.training.checkpoint import (
+    Checkpoint,
+    checkpoint_path,
+    last_checkpoint,
+    write_checkpoint,
+)
 from pair2vec.training.devices import computing
 from pair2vec.training.fused_step import FusedStep
-from pair2vec.training.metrics import Averages, MetricsFile
+from pair2vec.training.fused_together import FusedStepTogether
+from pair2vec.training.metrics import Averages, Metrics, MetricsFile, NoMetrics
 from pair2vec.training.network import Batch, Network, Outcome
 from pair2vec.training.optimisers import OPTIMISERS
-from pair2vec.training.readings import Reading, Readings
+from pair2vec.training.ranks import ALONE, Ranks
+from pair2vec.training.readings import LATE, Reading, Readings
 from pair2vec.training.recipes import Recipe
 from pair2vec.training.schedules import SCHEDULES
 from pair2vec.training.steps import SUMMARY, PlainStep, Step
@@ -60,6 +67,8 @@ class Surroundings:
     report: Callable[[TrainingProgress], None]
     should_stop: Callable[[], bool]
     """Asked after every step; True ends the run with a checkpoint."""
+    ranks: Ranks = ALONE
+    """Those that train together: all hold the same weights, the first does what is done once."""
 
 
 class DivergedError(Pair2vecError):
@@ -81,6 +90,12 @@ class Trainer:
         self._surroundings = surroundings
         self._vocabulary = corpus.vocabulary
         self._config = recipe.training
+        self.ranks = surroundings.ranks
+        if self._config.batch < self.ranks.count:
+            raise UsageError(
+                f"training.batch is {self._config.batch}, which {self.ranks.count} ranks cannot "
+                "share; raise it, or train on fewer"
+            )
         device = surroundings.device
         setup = torch.Generator().manual_seed(self._config.seed)
         self.network = Network(len(corpus.vocabulary), recipe.pair, recipe.context, setup)
@@ -120,8 +135,10 @@ class Trainer:
     def _choose_step(self) -> Step:
         is_long = self.total_steps * self._config.batch >= LONG_RUN
         is_fused = self._surroundings.device.type == "cuda" and is_long
-        kind = FusedStep if is_fused else PlainStep
-        return kind(self.network, self._optimiser, self._config, self._negatives.typed)
+        parts = (self.network, self._optimiser, self._config, self._negatives.typed)
+        if not is_fused:
+            return PlainStep(*parts, self.ranks)
+        return FusedStep(*parts) if self.ranks.count == 1 else FusedStepTogether(*parts, self.ranks)
 
     @property
     def triples(self) -> int:
@@ -130,11 +147,15 @@ class Trainer:
 
     def run(self) -> bool:
         """Train to the end; False if asked to stop before it."""
-        checkpoints = self._surroundings.folder
-        resumed = last_checkpoint(checkpoints)
+        resumed = last_checkpoint(self._surroundings.folder)
+        if not self.ranks.agree(0 if resumed is None else resumed.step):
+            raise UsageError(
+                f"{self._surroundings.folder}: not all ranks find the same checkpoint there; "
+                "train into a folder that all of them share"
+            )
         if resumed is not None:
             self._restore(resumed)
-        with MetricsFile(checkpoints / "metrics.jsonl", self.step) as metrics:
+        with self._metrics() as metrics:
             for batch, place in self._batches():
                 self._train_on(batch)
                 self.step += 1
@@ -143,20 +164,32 @@ class Trainer:
                     self._report(metrics)
                 if self.step % self._config.validation_steps == 0 and self._has_settled(metrics):
                     break
-                if self._checkpoint_is_due():
+                is_due, is_over = self._wishes()
+                if is_due:
                     self.write_checkpoint()
-                if self._surroundings.should_stop():
+                if is_over:
                     self.write_checkpoint()
                     return False
             self.write_checkpoint()
         return True
 
-    def _checkpoint_is_due(self) -> bool:
+    def _metrics(self) -> Metrics:
+        if self.ranks.rank:
+            return NoMetrics()
+        return MetricsFile(self._surroundings.folder / "metrics.jsonl", self.step)
+
+    def _wishes(self) -> tuple[bool, bool]:
+        """Whether to write a checkpoint, and whether to stop: as all ranks know at the same step.
+
+        GPUs that train together ask each other before one would have to wait for its readings: a
+        rank that is lost is then found by a question, which says so.
+        """
         waited = time.monotonic() - self._last_checkpoint
-        return (
-            self.step % self._config.checkpoint_steps == 0
-            or waited > 60 * self._config.checkpoint_minutes
-        )
+        wishes = [waited > 60 * self._config.checkpoint_minutes, self._surroundings.should_stop()]
+        asks_always = self.ranks.count == 1 or self._surroundings.device.type != "cuda"
+        is_asked = asks_always or self.step % LATE == 0
+        is_due, is_over = self.ranks.any(wishes) if is_asked else (False, False)
+        return is_due or self.step % self._config.checkpoint_steps == 0, is_over
 
     def _batches(self) -> Iterator[tuple[Batch, Place]]:
         """Batches from the present place to the last step or epoch."""
@@ -165,16 +198,24 @@ class Trainer:
         for triples, place in self._triples():
             if self.step >= self.total_steps:
                 return
+            if self.ranks.count > 1:
+                # Anew each step, so that a checkpoint has nothing to say of each rank.
+                self._generator.manual_seed(seed_for(self._config.seed, self.step, self.ranks.rank))
             yield self._negatives.complete(triples, self._generator), place
 
     def _triples(self) -> Iterator[tuple[TripleTensors, Place]]:
-        """The triples of batches to the last epoch, each with the place behind it."""
+        """This rank's part of batches to the last epoch, each with the place behind it.
+
+        Each rank finds the positions of all triples, which is cheap, and reads only its own.
+        """
         on_gpu = self._surroundings.device.type == "cuda"
         found = (
             (TripleTensors.of(triples, pinned=on_gpu), place)
             for triples, place in takewhile(
                 lambda item: item[1].epoch < self._config.epochs,
-                self._stream.batches(self._config.batch, self._place),
+                self._stream.batches(
+                    self._config.batch, self._place, self.ranks.rank, self.ranks.count
+                ),
             )
         )
         # A CPU has no time to spare while it learns.
@@ -220,7 +261,7 @@ class Trainer:
             outcome: Outcome = self.network(batch, self._negatives.typed)
         return outcome
 
-    def _report(self, metrics: MetricsFile) -> None:
+    def _report(self, metrics: Metrics) -> None:
         self._read_all()
         self.last_metrics = {
             "step": self.step,
@@ -232,7 +273,7 @@ class Trainer:
         metrics.write(self.last_metrics)
         self._surroundings.report(TrainingProgress(self.step, self.total_steps, self.last_metrics))
 
-    def _has_settled(self, metrics: MetricsFile) -> bool:
+    def _has_settled(self, metrics: Metrics) -> bool:
         """Validate; True when the loss has not fallen for longer than the patience."""
         loss = self.validate()
         if loss is None:
@@ -252,21 +293,39 @@ class Trainer:
 
     @torch.no_grad()
     def validate(self) -> float | None:
-        """The mean loss of held-out triples, against the same negatives every time."""
+        """The mean loss of held-out triples, against the same negatives every time.
+
+        Ranks share the batches; the number is that of one rank, to the bit.
+        """
         generator = torch.Generator(self._surroundings.device).manual_seed(self._config.seed + 2)
-        total, count = 0.0, 0
+        sums: list[float] = []
+        count = 0
         for triples in self._stream.held_out(VALIDATION_BATCH):
             batch = self._negatives.complete(TripleTensors.of(triples), generator)
-            total += float(self._outcome(batch).losses.total().double().sum())
+            is_own = len(sums) % self.ranks.count == self.ranks.rank
+            sums.append(
+                float(self._outcome(batch).losses.total().double().sum()) if is_own else 0.0
+            )
             count += len(triples.x)
             if count >= self._config.validation_triples:
                 break
+        of_all = torch.tensor(sums, dtype=torch.float64)
+        self.ranks.add_up(of_all)
+        total = 0.0
+        for value in of_all.tolist():
+            total += value
         return total / count if count else None
 
     def write_checkpoint(self) -> Path:
-        """Everything that changes, to go on from."""
+        """Everything that changes, to go on from: of all ranks, the first writes it."""
         self._read_all()
         self._last_checkpoint = time.monotonic()
+        with self.ranks.one_works() as is_own:
+            if is_own:
+                write_checkpoint(self._surroundings.folder, self._checkpoint())
+        return checkpoint_path(self._surroundings.folder, self.step)
+
+    def _checkpoint(self) -> Checkpoint:
         tensors = {f"network.{name}": value for name, value in self.network.state_dict().items()}
         tensors |= {f"optimiser.{name}": value for name, value in self._optimiser.state.items()}
         tensors["generator"] = self._generator.get_state()
@@ -279,7 +338,7 @@ class Trainer:
             "best_validation": self._best_validation,
             "validations_since_best": self._validations_since_best,
         }
-        return write_checkpoint(self._surroundings.folder, Checkpoint(self.step, tensors, state))
+        return Checkpoint(self.step, tensors, state)
 
     def _restore(self, checkpoint: Checkpoint) -> None:
         def part(prefix: str) -> dict[str, Tensor]:

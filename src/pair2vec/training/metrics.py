@@ -60,6 +60,29 @@ def tensorboard_writer(folder: Path, step: int) -> EventWriter | None:
     return writer
 
 
+class Metrics(Protocol):
+    """Where metrics go."""
+
+    def __enter__(self) -> "Metrics": ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def write(self, values: dict[str, float]) -> None:
+        """Keep some."""
+
+
+class NoMetrics:
+    """Of a rank that leaves it to another to write them."""
+
+    def __enter__(self) -> "NoMetrics":
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def write(self, values: dict[str, float]) -> None:
+        """Not here."""
+
+
 class MetricsFile:
     """One JSON object a line, and tensorboard's events where that is installed.
 

@@ -8,9 +8,11 @@ import torch
 from torch import Tensor
 
 from pair2vec.training.devices import computing
+from pair2vec.training.exchange import Touched, add_up_all, add_up_touched
 from pair2vec.training.network import Batch, Network, Outcome
 from pair2vec.training.objective import Losses, Scores
 from pair2vec.training.optimisers import Optimiser
+from pair2vec.training.ranks import ALONE, Ranks
 from pair2vec.training.recipes import TrainingConfig
 
 SUMMARY = (*Losses._fields, "positives_above_half", "gradient_norm")
@@ -27,36 +29,58 @@ class Step(Protocol):
 
 def summary(losses: Losses, scores: Scores, norm: Tensor) -> Tensor:
     """The values of `SUMMARY`."""
+    return torch.stack([*mean_losses(losses, scores), norm.double()])
+
+
+def mean_losses(losses: Losses, scores: Scores) -> list[Tensor]:
+    """The values of `SUMMARY` but for the last."""
     above = (scores.observed > 0).double().mean()
-    return torch.stack([*(group.double().mean() for group in losses), above, norm.double()])
+    return [*(group.double().mean() for group in losses), above]
+
+
+def batch_loss(losses: Losses, config: TrainingConfig, share: float) -> Tensor:
+    """What to minimise; of triples that are a `share` of the batch, their part of it."""
+    each = losses.total()
+    if config.loss == "sum":
+        return each.sum()
+    return each.mean() if share == 1 else each.mean() * share
 
 
 class PlainStep:
     """Autograd on the rows of the tables that the batch touches."""
 
     def __init__(
-        self, network: Network, optimiser: Optimiser, config: TrainingConfig, typed: int
+        self,
+        network: Network,
+        optimiser: Optimiser,
+        config: TrainingConfig,
+        typed: int,
+        ranks: Ranks = ALONE,
     ) -> None:
         self._network = network
         self._optimiser = optimiser
         self._config = config
         self._typed = typed
+        self._ranks = ranks
 
     def __call__(self, batch: Batch, rate: float) -> Tensor:
         """Forward, backward, update."""
         with computing(self._network.pair_words.device):
             outcome: Outcome = self._network(batch, self._typed)
-        each = outcome.losses.total()
-        loss = each.sum() if self._config.loss == "sum" else each.mean()
+        share = 1.0 if self._ranks.count == 1 else len(batch.x) / self._config.batch
+        loss = batch_loss(outcome.losses, self._config, share)
         loss.backward()  # type: ignore[no-untyped-call]
         updates = list(_gradients(self._network, outcome))
+        means = torch.stack(mean_losses(outcome.losses, outcome.scores)).detach() * share
+        if self._ranks.count > 1:
+            updates = _of_all(self._ranks, updates, means)
         norm = clip([update.gradient for update in updates], self._config.clip)
         if math.isfinite(norm):
             for update in updates:
                 self._optimiser.update(*update[:3], rate, update.rows)
             self._optimiser.steps += 1
         self._network.zero_grad(set_to_none=True)
-        return summary(outcome.losses, outcome.scores, norm).detach()
+        return torch.cat([means, norm.double()[None]])
 
 
 class _Update(NamedTuple):
@@ -75,6 +99,22 @@ def _gradients(network: Network, outcome: Outcome) -> Iterator[_Update]:
     for name, touched in outcome.touched.items():
         if touched.vectors.grad is not None:
             yield _Update(name, getattr(network, name), touched.vectors.grad, touched.rows)
+
+
+def _of_all(ranks: Ranks, updates: list[_Update], means: Tensor) -> list[_Update]:
+    """The sums of what all ranks have found; `means`, already by their share, become theirs too."""
+    dense = [update for update in updates if update.rows is None]
+    add_up_all(ranks, [*(update.gradient for update in dense), means])
+    tables = [
+        (update, Touched(len(update.parameter), update.rows, update.gradient))
+        for update in updates
+        if update.rows is not None
+    ]
+    summed = add_up_touched(ranks, [touched for _, touched in tables])
+    return dense + [
+        update._replace(gradient=found.values, rows=found.rows)
+        for (update, _), found in zip(tables, summed, strict=True)
+    ]
 
 
 def clip(gradients: list[Tensor], limit: float) -> Tensor:

@@ -34,6 +34,7 @@ from pair2vec.training.devices import find_device, selected, threads
 from pair2vec.training.loop import Surroundings, Trainer, TrainingProgress
 from pair2vec.training.negatives import nearest_words
 from pair2vec.training.publishing import published_arrays
+from pair2vec.training.ranks import ALONE, Ranks
 from pair2vec.training.recipes import Recipe
 from pair2vec.training.settings import recipe_from_json
 from pair2vec.triples.epoch import TriplesConfig, TripleStream
@@ -59,6 +60,7 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
     overwrite: bool = False,
     report: Callable[[TrainingProgress], None] = lambda _: None,
     should_stop: Callable[[], bool] = lambda: False,
+    ranks: Ranks = ALONE,
 ) -> SavedModel:
     """Train a model, or go on with one, and publish it.
 
@@ -73,7 +75,9 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
         overwrite: Replace a model or a begun training.
         report: Called with the metrics now and then.
         should_stop: Asked after each step.
+        ranks: The processes that train together; the first writes, and each gets the model.
     """
+    resume = resume or ranks.restarted
     job = {
         "recipe": asdict(recipe),
         "corpus": corpus.manifest.fingerprint,
@@ -82,11 +86,19 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
     # Everything that can be wrong with the call, before anything is written.
     if vectors is None and not recipe.training.epochs:
         raise UsageError(f"recipe {recipe.name} trains nothing: give the --vectors to publish")
-    found_device = find_device(device)
+    found_device = find_device(device, ranks.local)
     given = _given_vectors(corpus, recipe, vectors) if vectors else None
-    folder = _claim(out, job, resume=resume, overwrite=overwrite)
-    surroundings = Surroundings(folder, found_device, report, should_stop)
-    neighbours = None if given is None else _neighbours(corpus, recipe, given, found_device)
+    with ranks.one_works() as is_own:
+        if is_own:
+            _claim(out, job, resume=resume, overwrite=overwrite)
+    _check_shared(out, job, ranks)
+    surroundings = Surroundings(out / TRAINING, found_device, report, should_stop, ranks)
+    neighbours = None
+    if given is not None:
+        with ranks.one_works() as is_own:
+            neighbours = _neighbours(corpus, recipe, given, found_device) if is_own else None
+        if not is_own:
+            neighbours = _neighbours(corpus, recipe, given, found_device)
     if vectors is None and recipe.negatives.typed:
         _log.warning(
             "without --vectors there are no neighbours to draw typed negatives from: "
@@ -106,8 +118,22 @@ def recipe_of(out: Path) -> Recipe | None:
     return recipe_from_json(json.loads(path.read_bytes())["recipe"]) if path.exists() else None
 
 
-def _claim(out: Path, job: dict[str, Any], *, resume: bool, overwrite: bool) -> Path:
-    """The folder for checkpoints, holding only what this job may go on from."""
+def _check_shared(out: Path, job: dict[str, Any], ranks: Ranks) -> None:
+    if not _is_begun(out, job):
+        raise UsageError(
+            f"{out}: rank {ranks.rank} does not find there what rank 0 wrote; "
+            "train into a folder that all ranks share"
+        )
+
+
+def _is_begun(out: Path, job: dict[str, Any]) -> bool:
+    """Whether `out` holds this very job."""
+    path = out / TRAINING / _JOB
+    return path.exists() and json.loads(path.read_bytes()) == json.loads(json.dumps(job))
+
+
+def _claim(out: Path, job: dict[str, Any], *, resume: bool, overwrite: bool) -> None:
+    """Make the folder for checkpoints, holding only what this job may go on from."""
     check_free(out)
     folder = out / TRAINING
     begun = (folder / _JOB).exists()
@@ -115,7 +141,7 @@ def _claim(out: Path, job: dict[str, Any], *, resume: bool, overwrite: bool) -> 
         raise UsageError(
             f"{out}: holds a model, but no training to resume; --overwrite replaces it"
         )
-    if resume and begun and json.loads((folder / _JOB).read_bytes()) != json.loads(json.dumps(job)):
+    if resume and begun and not _is_begun(out, job):
         raise UsageError(
             f"{out}: was begun with another corpus, other word vectors or settings; "
             "resume with the same ones, or --overwrite"
@@ -127,7 +153,6 @@ def _claim(out: Path, job: dict[str, Any], *, resume: bool, overwrite: bool) -> 
         shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / _JOB, json.dumps(job, indent=2).encode())
-    return folder
 
 
 def _checksum(path: Path) -> str:
@@ -190,7 +215,10 @@ def mine_patterns(corpus: Corpus, triples: TriplesConfig, most: int = 5_000) -> 
 def publish(
     trainer: Trainer, corpus: Corpus, out: Path, precision: Precision, *, overwrite: bool
 ) -> SavedModel:
-    """Write what was learnt as a model folder, with all that is known of it."""
+    """Write what was learnt as a model folder, with all that is known of it.
+
+    All ranks validate; the first writes.
+    """
     manifest = corpus.manifest
     validation = trainer.validate()
     metrics = {"validation_loss": validation} if validation is not None else {}
@@ -211,15 +239,17 @@ def publish(
         "triples": trainer.triples,
         "metrics": metrics,
     }
-    save_model(
-        out,
-        published_arrays(trainer.network),
-        corpus.vocabulary,
-        config,
-        patterns=mine_patterns(corpus, trainer.recipe.triples),
-        precision=precision,
-        overwrite=overwrite,
-    )
+    with trainer.ranks.one_works() as is_own:
+        if is_own:
+            save_model(
+                out,
+                published_arrays(trainer.network),
+                corpus.vocabulary,
+                config,
+                patterns=mine_patterns(corpus, trainer.recipe.triples),
+                precision=precision,
+                overwrite=overwrite,
+            )
     return load_model(out)
 
 
