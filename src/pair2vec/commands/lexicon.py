@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from pair2vec.commands.cores import one_thread_each
 from pair2vec.commands.messages import messages, say
 from pair2vec.commands.options import ModelOption, OverwriteOption
 from pair2vec.commands.word_lists import lines_of
@@ -72,6 +73,7 @@ def lexicon(  # noqa: PLR0913, PLR0917 - the options of a command
 
     Stopped or killed, the same command goes on from what is done.
     """
+    one_thread_each()
     from pair2vec.display.counting import shown_count
     from pair2vec.display.lexicon_summary import lexicon_summary
     from pair2vec.lexicon.exports import format_of

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from pair2vec.commands.cores import one_thread_each
 from pair2vec.commands.messages import messages, say
 from pair2vec.commands.options import ModelOption
 from pair2vec.errors import UsageError
@@ -37,9 +38,7 @@ def serve(
 
     There is no login: listen at another address than 127.0.0.1 only behind something that has one.
     """
-    # A question takes one core: the threads of a matrix library would only be in each other's way.
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ.setdefault(name, "1")
+    one_thread_each()
     try:
         from pair2vec.server.running import run
     except ImportError as error:

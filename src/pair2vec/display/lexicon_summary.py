@@ -36,5 +36,5 @@ def _note(checked: Sequence[Checked] | None) -> str:
         return "WordNet is not here to estimate the precision by (--wordnet FOLDER)."
     return (
         "“In WordNet”: entries of a sample whose two words it has; “confirmed”: of these, the "
-        "share\nin which it says the same. What it does not say may be true all the same."
+        "share in which it says the same. What it does not say may be true all the same."
     )
