@@ -126,3 +126,18 @@ def test_settings_say_what_is_an_entry(places: LexiconPlaces, tmp_path: Path) ->
     assert {relation for _, relation in entries(only)} <= {"antonym"}
     needs = LexiconConfig(probability=0.0, unrelated=0.1, needs_evidence=True)
     assert len(entries(needs)) < len(every)
+
+
+@pytest.mark.parametrize("told", [False, True])
+def test_forms_of_a_word_are_related_only_by_a_relation_of_forms(
+    told: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "forms").mkdir()
+    corpus = make_corpus(tmp_path / "forms", "cheap or cheaper\n" * 3)
+    model = save_tiny_model(tmp_path / "forms" / "model", [*WORDS, "cheaper", "warmer"])
+    relations = tmp_path / "forms.toml"
+    relations.write_text(RELATIONS + ('[form]\nexamples = ["warm warmer"]\n' if told else ""))
+    terms = ("cheap", "cheaper")
+    moved = LexiconPlaces(corpus=corpus.folder, model=model, relations=relations, terms=terms)
+    entries = make_lexicon(moved, ANYTHING, tmp_path / "forms.tsv", "tsv")
+    assert bool(entries) == told

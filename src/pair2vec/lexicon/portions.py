@@ -98,11 +98,11 @@ class Workshop:
     def entries(self, term: int, config: LexiconConfig) -> list[Entry]:
         """Of one term."""
         words = self._terms.words
-        # Other forms of a word are near it and like it, and in none of these relations to it.
+        # Other forms of a word are near it and like it, but mostly in no relation to it.
         partners = [
             other
             for other in self._candidates.of(term).tolist()
-            if not is_form(words[term], words[other])
+            if self._relations.tells_forms or not is_form(words[term], words[other])
         ]
         if not partners:
             return []

@@ -52,6 +52,11 @@ class Relations:
         self._vocabulary = vocabulary
 
     @cached_property
+    def tells_forms(self) -> bool:
+        """Whether an example has two forms of a word; if none has, forms are in no relation."""
+        return any(is_form(*pair) for one in self.definitions for pair in one.examples)
+
+    @cached_property
     def _fitted(self) -> tuple[RelationFeatures, RelationRegression]:
         """Made when first asked for; it takes less than a second."""
         examples = find_examples(self.definitions, self._source, self._vocabulary)
@@ -149,7 +154,7 @@ class Relations:
         """The words most like a word, without its other forms."""
         words, spelled = self._source.unit_words, self._vocabulary.words
         ids = best(words @ words[x], CANDIDATES, (*range(len(SPECIAL_TOKENS)), x))
-        if any(is_form(*pair) for one in self.definitions for pair in one.examples):
+        if self.tells_forms:
             return ids
         return ids[[not is_form(spelled[x], spelled[y]) for y in ids.tolist()]]
 
