@@ -1,12 +1,14 @@
 """What pair vectors in attention cost, forward and backward, beside the naive formula.
 
     python benchmarks/injection.py [--model FOLDER] [--device cpu|cuda] [--seconds S] [--bfloat16]
+        [--keep-parts]
 
 The naive formula has the vectors of all pairs in memory: MLP([x; y; x∘y]) of each pair in both
 directions, brought to length one, weighted and summed. Its R is frozen too, so its gradient is
 cheap, where `PairAttention` makes the pair vectors a second time. Each runs in a process of its
 own, on ids that are all words, drawn by 1 / rank, with gradients for the attention. `--bfloat16`
-runs both under autocast, as our own models are trained on a GPU.
+runs both under autocast, and `--keep-parts` computes what depends on one word once for all words
+of the model, as our own models are trained on a GPU.
 
 Shapes: B batch, n and m words of the sequences a and b, D dimension.
 """
@@ -44,6 +46,7 @@ class Task(NamedTuple):
     shape: tuple[int, int, int]
     seconds: float
     bfloat16: bool
+    keep_parts: bool
 
 
 class Measured(NamedTuple):
@@ -65,6 +68,7 @@ def main() -> None:
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--seconds", type=float, default=5.0, help="for each figure, about")
     parser.add_argument("--bfloat16", action="store_true", help="under autocast")
+    parser.add_argument("--keep-parts", action="store_true", help="of all words, on the device")
     arguments = parser.parse_args()
     precision = "bfloat16 autocast" if arguments.bfloat16 else "float32"
     print(f"{gpu.describe(torch.device(arguments.device))}; on {arguments.device}, {precision}\n")
@@ -72,7 +76,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as scratch:
         model = arguments.model or random_model(Path(scratch) / "model")
         for name, shape in SHAPES.items():
-            task = Task(model, arguments.device, shape, arguments.seconds, arguments.bfloat16)
+            task = Task(
+                model,
+                arguments.device,
+                shape,
+                arguments.seconds,
+                arguments.bfloat16,
+                arguments.keep_parts,
+            )
             compare(name, task)
     print("\nPeak memory is above that of the model, the ids and the attention.")
 
@@ -121,7 +132,7 @@ def in_new_process(pool: Pool, task: Task) -> Measured:
 def measure(pool: Pool, task: Task) -> Measured:
     """Runs until the time is up; the first warms up and is not counted if there are others."""
     device = torch.device(task.device)
-    layer = PairAttention(load_model(task.model), dropout=0).to(device)
+    layer = PairAttention(load_model(task.model), dropout=0, keep_parts=task.keep_parts).to(device)
     (batch, n, m), random = task.shape, torch.Generator().manual_seed(0)
     shares = 1 / torch.arange(1, len(layer.vocabulary) - len(SPECIAL_TOKENS) + 1)
     words = torch.multinomial(shares, batch * (n + m), replacement=True, generator=random)

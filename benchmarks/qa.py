@@ -6,8 +6,8 @@
 Without files, questions are invented: words of the pair model by 1 / rank, as long as those of
 SQuAD (passages of 140 words in the mean and 400 at most, questions of 11); word vectors are random.
 A step is forward, backward and update, on batches that are on the device already, each taken by all
-networks in turn. Training makes its batches too, in another thread on a GPU. Answering is finding
-the best spans of all questions.
+networks in turn; the third round over all batches counts. Training makes its batches too, in
+another thread on a GPU. Answering is finding the best spans of all questions.
 """
 
 import argparse
@@ -32,36 +32,33 @@ from pair2vec.qa.bidaf import Bidaf
 from pair2vec.qa.examples import Answer, QaSet, Question, Text, read_qa
 from pair2vec.qa.numbered import NumberedQuestions
 from pair2vec.qa.settings import QaSettings, settings_of
-from pair2vec.qa.spans import span_loss
-from pair2vec.qa.windows import answering_windows, training_windows
-from pair2vec.supervised.adam import Adam
+from pair2vec.qa.training import QaLearning
+from pair2vec.qa.windows import answering_windows
+from pair2vec.supervised.batch_tensors import moved
 from pair2vec.supervised.inputs import InputPlaces, open_relations
-from pair2vec.supervised.order import Numbers, classes_of_length, epoch_batches
-from pair2vec.supervised.weights import learnt_weights
+from pair2vec.supervised.order import Numbers, epoch_batches
+from pair2vec.supervised.step import Step
 from pair2vec.text.vocabulary import SPECIAL_TOKENS
-from pair2vec.training.devices import computing, find_device
+from pair2vec.training.devices import find_device
 from pair2vec.triples.ahead import made_ahead
 
 DIMENSION = 300
-WARM_UP = 3
+ROUNDS = 3
+"""Rounds; a GPU runs a shape as it is in the first, and records it in the second."""
 
 
 class Subject(NamedTuple):
     """A network under test."""
 
-    network: Bidaf
-    adam: Adam
-    train: QaBatches
+    learning: QaLearning
+    step: Step[QaBatch]
     answer: QaBatches
     device: torch.device
     rate: float
 
-    def step(self, batch: QaBatch) -> None:
-        """Learn from a batch."""
-        self.network.train()
-        with computing(self.device):
-            loss = span_loss(self.network(batch), batch.answers).mean()
-        self.adam.step(loss, self.rate)
+    def learn(self, batch: QaBatch) -> None:
+        """One step, as in training."""
+        self.step(batch, self.rate)
 
 
 def main() -> None:
@@ -77,7 +74,7 @@ def main() -> None:
         pairs: subject(arguments, pairs, numbered, settings, device)
         for pairs in ("none", *arguments.pairs)
     }
-    orders = some_batches(subjects["none"].train, settings, WARM_UP + arguments.steps)
+    orders = some_batches(subjects["none"].learning, settings, arguments.steps)
     steps = step_times(subjects, orders)
     print(f"\n{'pairs':14} step ms  to none  training q/s  answering q/s  peak GB")
     for pairs, one in subjects.items():
@@ -163,14 +160,11 @@ def subject(
     relations, _ = open_relations(places, numbered.words, settings.pairs)
     network = Bidaf(embedder(arguments.words, numbered.words), relations, settings.bidaf)
     network.to(device)
-    most = settings.qa.max_words
-    windows = (
-        training_windows(numbered, most)[0],
-        answering_windows(numbered, np.arange(len(numbered)), most),
-    )
-    train, answer = (QaBatches(numbered, w, network.embedder, relations) for w in windows)
-    adam = Adam(learnt_weights(network), settings.training)
-    return Subject(network, adam, train, answer, device, settings.training.rate)
+    learning = QaLearning(network, numbered, settings.qa)
+    windows = answering_windows(numbered, np.arange(len(numbered)), settings.qa.max_words)
+    answer = QaBatches(numbered, windows, network.embedder, relations)
+    step = Step(learning, settings.training, device)
+    return Subject(learning, step, answer, device, settings.training.rate)
 
 
 def embedder(path: str | None, words: Sequence[str]) -> Embedder:
@@ -181,29 +175,29 @@ def embedder(path: str | None, words: Sequence[str]) -> Embedder:
     return WordVectorInputs({word: number for number, word in enumerate(words)}, vectors)
 
 
-def some_batches(train: QaBatches, settings: QaSettings, count: int) -> list[Numbers]:
+def some_batches(learning: QaLearning, settings: QaSettings, count: int) -> list[Numbers]:
     """Of an epoch, as many as asked for or as there are."""
     config = settings.training
-    sizes = classes_of_length(train.sizes)
-    return epoch_batches(sizes, config.batch, seed=0, epoch=0, pool=config.pool)[:count]
+    return epoch_batches(learning.sizes, config.batch, seed=0, epoch=0, pool=config.pool)[:count]
 
 
 def step_times(subjects: dict[str, Subject], orders: Sequence[Numbers]) -> dict[str, list[float]]:
-    """Seconds of each step, by pairs; the first ones warm up."""
-    times: dict[str, list[float]] = {pairs: [] for pairs in subjects}
-    for numbers in orders:
-        for pairs, one in subjects.items():
-            batch = one.train.batch(numbers).to(one.device)
-            times[pairs].append(gpu.seconds(lambda b=batch, s=one: s.step(b), one.device))  # type: ignore[misc]
-    return {pairs: found[WARM_UP:] or found for pairs, found in times.items()}
+    """Seconds of each step, by pairs: of the last of the rounds over all batches."""
+    for _ in range(ROUNDS):
+        times: dict[str, list[float]] = {pairs: [] for pairs in subjects}
+        for numbers in orders:
+            for pairs, one in subjects.items():
+                batch = moved(one.learning.batch(numbers), one.device)
+                times[pairs].append(gpu.seconds(lambda b=batch, s=one: s.learn(b), one.device))  # type: ignore[misc]
+    return times
 
 
 def training_speed(one: Subject, orders: Sequence[Numbers]) -> float:
     """Questions a second, with the making of batches."""
-    made = (one.train.batch(numbers).to(one.device) for numbers in orders)
+    made = (moved(one.learning.batch(numbers), one.device) for numbers in orders)
     start = time.perf_counter()
     for batch in made_ahead(made, 8) if one.device.type == "cuda" else made:
-        one.step(batch)
+        one.learn(batch)
     gpu.wait(one.device)
     return sum(map(len, orders)) / (time.perf_counter() - start)
 
@@ -211,7 +205,7 @@ def training_speed(one: Subject, orders: Sequence[Numbers]) -> float:
 def answering_speed(one: Subject) -> float:
     """Questions a second."""
     start = time.perf_counter()
-    span_odds(one.network, one.answer, one.device, longest=17)
+    span_odds(one.learning.network, one.answer, one.device, longest=17)
     return len(one.answer) / (time.perf_counter() - start)
 
 

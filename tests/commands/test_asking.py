@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from tests.command import assert_fails, pair2vec
+from tests.documented_json import PAGE, shape
 from tests.tiny_model import save_tiny_model
 
 from pair2vec.query import Pair2vec, load
@@ -330,18 +331,8 @@ main()
         assert done.stderr.strip() == "{'numpy'}"
 
 
-def shape(value: object) -> str:
-    """A JSON value without its content: names and kinds."""
-    if isinstance(value, dict):
-        return f"{{{', '.join(f'{name}: {shape(part)}' for name, part in value.items())}}}"
-    if isinstance(value, list):
-        return f"[{shape(value[0])}]"
-    return "number" if isinstance(value, int | float) else "text"
-
-
 def test_the_documented_json_is_what_is_printed(folder: Path) -> None:
-    page = Path(__file__).parents[2] / "docs" / "json.md"
-    documented = [line for line in page.read_text().splitlines() if line.startswith("{")]
+    documented = [line for line in PAGE.read_text().splitlines() if line.startswith("{")]
     ranking = ["fill", "X and Y", "X or Y", "--x=hot", "--y=cold"]
     answers = [
         *(asked(command, *question, "--model", folder) for command, question in QUESTIONS.items()),

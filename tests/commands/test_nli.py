@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.command import assert_fails, pair2vec
+from tests.documented_json import documented_examples, documented_names, shape
 from tests.nli.relation_world import FAMILIES, SMALL, examples, write_examples, write_inputs
 
 SETTINGS = [word for change in SMALL for word in ("--set", change)]
@@ -55,6 +56,7 @@ def test_a_classifier_is_examined_and_leaves_a_result(place: Path) -> None:
     assert found["metrics"]["snli_test"] == found["metrics"]["breaking_nli"] == 100.0
     assert str(place) not in path.read_text()
     assert json.loads(pair2vec(*ask, "--json").stdout) == found
+    assert set(found) <= documented_names("eval nli")
     table = pair2vec("nli", "table", place / "results").stdout
     assert "Breaking NLI (tab:glockner_res)" in table
     assert "missing" in table
@@ -71,6 +73,7 @@ def test_a_pair_of_sentences_is_labelled_and_explained(place: Path) -> None:
     assert found["pairs"][0]["premise"] == f"w{FAMILIES - 1}a"
     assert len(found["pairs"]) == 2
     assert set(found["probabilities"]) == {"entailment", "neutral", "contradiction"}
+    assert {shape(answer) for answer in documented_examples("nli predict")} == {shape(found)}
 
 
 def test_ctrl_c_leaves_a_checkpoint_that_resume_goes_on_from(place: Path, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from tests.command import assert_fails, pair2vec
+from tests.documented_json import documented_examples, documented_names, shape
 from tests.qa.capital_world import SMALL, write_capitals, write_words
 
 from pair2vec.commands.qa import answer, train
@@ -56,6 +57,7 @@ def test_a_question_is_answered_with_the_sentence_that_says_so(place: Path) -> N
     (best,) = found["answers"]
     assert PASSAGE[best["start"] : best["end"]] == best["answer"] == "Town1"
     assert 0.5 < best["probability"] <= 1 - found["no_answer"]
+    assert {shape(answer) for answer in documented_examples("qa answer")} == {shape(found)}
 
 
 def test_a_question_without_answer_is_told_so(place: Path) -> None:
@@ -63,6 +65,9 @@ def test_a_question_without_answer_is_told_so(place: Path) -> None:
     done = pair2vec(*ask, stdin=PASSAGE.encode())
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("no answer  ")
+    found = json.loads(pair2vec(*ask, "--json", stdin=PASSAGE.encode()).stdout)
+    assert found["answer"] is None
+    assert found["no_answer"] > found["answers"][0]["probability"]
 
 
 def test_an_answerer_is_examined_and_leaves_a_result(place: Path) -> None:
@@ -77,6 +82,7 @@ def test_an_answerer_is_examined_and_leaves_a_result(place: Path) -> None:
     assert str(place) not in path.read_text()
     silent = json.loads(pair2vec(*ask, "--json", "--threshold=-1000").stdout)
     assert silent["metrics"]["squad2_f1"] == pytest.approx(100 / 3, abs=0.01)
+    assert set(silent) <= documented_names("eval squad")
 
 
 def test_mistakes_are_one_line(place: Path, tmp_path: Path) -> None:

@@ -89,6 +89,18 @@ def test_short_words_take_few_characters(folder: Path) -> None:
     ]
 
 
+def test_what_was_read_before_and_places_behind_sentences_change_nothing(folder: Path) -> None:
+    elmo = Elmo.open(folder)
+    expected, width = elmo(elmo.prepare(SENTENCES)), 3 + max(map(len, SENTENCES))
+    read = elmo.read(elmo.prepare(SENTENCES, width))
+    assert elmo.read(read) is read
+    assert not read["layers"].requires_grad
+    found = elmo(read)
+    assert found.shape == (len(SENTENCES), width, expected.shape[2])
+    torch.testing.assert_close(found[:, : expected.shape[1]], expected)
+    assert not found[:, expected.shape[1] :].any()
+
+
 def test_only_the_mix_is_learned_and_saved(folder: Path) -> None:
     elmo = Elmo.open(folder)
     elmo(elmo.prepare(SENTENCES)).square().sum().backward()

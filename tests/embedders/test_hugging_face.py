@@ -113,6 +113,18 @@ def test_an_encoder_may_have_no_limit_and_a_decoder_behind_it(tmp_path: Path) ->
     assert found.any(axis=-1).all()
 
 
+def test_what_was_read_before_and_places_behind_sentences_change_nothing(folder: Path) -> None:
+    encoder = HuggingFaceEncoder.open(folder)
+    expected, width = encoder(encoder.prepare(SENTENCES)), 3 + max(map(len, SENTENCES))
+    read = encoder.read(encoder.prepare(SENTENCES, width))
+    assert encoder.read(read) is read
+    assert not read["layers"].requires_grad
+    found = encoder(read)
+    assert found.shape == (len(SENTENCES), width, expected.shape[2])
+    torch.testing.assert_close(found[:, : expected.shape[1]], expected)
+    assert not found[:, expected.shape[1] :].any()
+
+
 def test_only_the_mix_is_learned(folder: Path) -> None:
     encoder = HuggingFaceEncoder.open(folder)
     encoder(encoder.prepare(SENTENCES)).square().sum().backward()

@@ -84,6 +84,8 @@ def test_only_the_learned_vector_is_saved(file: Path) -> None:
 def test_there_may_be_no_sentences_or_no_words(file: Path) -> None:
     embedder = WordVectorInputs.open(file, ["the"])
     assert embedder(embedder.prepare([])).shape == (0, 0, 4)
+    assert not embedder(embedder.read(embedder.prepare([[]], 3))).any()
+    assert embedder(embedder.prepare([["the"]], 3)).shape == (1, 3, 4)
     assert embedder(embedder.prepare([[], []])).shape == (2, 0, 4)
 
 

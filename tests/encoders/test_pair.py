@@ -91,6 +91,21 @@ def test_difference_is_the_normalised_difference_of_the_words_as_they_are() -> N
     assert found.norm(dim=1).tolist() == pytest.approx([1.0] * len(x), abs=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("composition", "layers"),
+    [("mlp", 1), ("mlp", 2), ("mlp", 4), ("multiply", 4), ("difference", 4)],
+)
+def test_both_ways_are_one_way_and_the_other(composition: str, layers: int) -> None:
+    encoder = make(composition, layers)
+    parts = encoder.word_parts(random(WORDS, SIZE))
+    a, b = torch.arange(6).view(2, 3)[:, :, None], torch.arange(8).view(2, 4)[:, None, :]
+    every_a, every_b = a.expand(2, 3, 4), b.expand(2, 3, 4)
+    with torch.no_grad():
+        forward, backward = encoder.both_ways(parts.rows(a), parts.rows(b))
+        torch.testing.assert_close(forward, encoder.compose(parts, every_a, every_b))
+        torch.testing.assert_close(backward, encoder.compose(parts, every_b, every_a))
+
+
 @compositions
 def test_a_word_at_zero_or_beside_itself_gives_numbers(composition: str) -> None:
     words = random(WORDS, SIZE)

@@ -5,7 +5,7 @@ import random
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.evaluation.plain_squad import plain_scores, plain_squad2, read_plain
 from tests.qa.small_squad import question
@@ -13,7 +13,12 @@ from tests.real_data import real_data
 
 from pair2vec.errors import InputError
 from pair2vec.evaluation.squad import ALWAYS, score
-from pair2vec.evaluation.squad_adversaries import is_adversarial, score_adversarial
+from pair2vec.evaluation.squad_adversaries import (
+    is_adversarial,
+    original_of,
+    score_adversarial,
+)
+from pair2vec.evaluation.squad_sets import set_name
 from pair2vec.qa.examples import QaSet, Question, read_qa
 from pair2vec.qa.matching import best_match, match, normalised
 from pair2vec.qa.predictions import Prediction
@@ -102,28 +107,50 @@ def test_the_best_threshold_is_the_best_of_all_that_make_a_difference(
     assert at_best.f1 == pytest.approx(found.best_f1.value, abs=0.011)
 
 
+A, B, C = (f"56be4db0acb8001400a502{end}" for end in ("ec", "ed", "ee"))
+"""Ids as SQuAD has them."""
+
+
 def test_the_worst_variant_of_a_question_counts_and_the_original_only_without_one() -> None:
     questions = [
-        question("a", "red dog"),
-        question("a-turk0", "red dog"),
-        question("a-turk1", "red dog"),
-        question("b", "cat"),
-        question("c-turk0", "cow"),
+        question(A, "red dog"),
+        question(f"{A}-high-conf-turk0", "red dog"),
+        question(f"{A}-high-conf-turk1", "red dog"),
+        question(B, "cat"),
+        question(f"{C}-high-conf-turk0", "cow"),
     ]
     predictions = {
-        "a": said("nothing of it"),
-        "a-turk0": said("red dog", 5.0),
-        "a-turk1": said("red"),
-        "b": said("cat", 5.0),
-        "c-turk0": said("ox"),
+        A: said("nothing of it"),
+        f"{A}-high-conf-turk0": said("red dog", 5.0),
+        f"{A}-high-conf-turk1": said("red"),
+        B: said("cat", 5.0),
+        f"{C}-high-conf-turk0": said("ox"),
     }
     found = score_adversarial(questions, predictions)
     assert (found.n, found.em) == (3, 33.33)
     assert found.f1 == pytest.approx(100 * (2 / 3 + 1 + 0) / 3, abs=0.006)
     assert (found.original_em, found.original_f1) == (50.0, 50.0)
     assert score_adversarial(questions[-1:], predictions).original_em is None
-    assert is_adversarial(questions)
-    assert not is_adversarial(questions[3:4])
+
+
+def test_a_variant_is_a_question_of_squad_with_something_added_to_its_id() -> None:
+    original, variant = question(A, "dog"), question(f"{A}-high-conf-turk0", "dog")
+    assert is_adversarial([original, variant])
+    assert not is_adversarial([original])
+    assert original_of(original) == original_of(variant) == A
+
+
+@given(
+    st.one_of(
+        st.uuids().map(str), st.from_regex(r"(q|doc)?[0-9]{1,9}(-[0-9]{1,9})+", fullmatch=True)
+    )
+)
+@example(f"{A}0-high-conf-turk0")
+def test_an_id_that_has_a_dash_of_its_own_is_no_variant(name: str) -> None:
+    asked = question(name, "dog")
+    # Beside one whose id it begins with, it is another question all the same.
+    assert not is_adversarial([asked, question(name.partition("-")[0], "dog")])
+    assert original_of(asked) == name
 
 
 def made_up(found: QaSet, seed: int) -> dict[str, Prediction]:
@@ -181,4 +208,6 @@ def test_scores_of_the_adversarial_sets_are_those_of_plain_code(name: str, varia
         em, f1 = em + worst_em, f1 + worst_f1
     measured = score_adversarial(found.questions, predictions)
     assert measured.n == 1000
+    assert {original_of(asked) for asked in found.questions} == set(originals)
+    assert set_name(found) == name
     assert (measured.em, measured.f1) == pytest.approx((em / 10, f1 / 10), abs=0.0051)

@@ -36,9 +36,11 @@ def qa_set(*questions: Question) -> QaSet:
     return QaSet([], [*questions], {})
 
 
+ID = "56be4db0acb8001400a502ee"
+"""As SQuAD has them."""
 SETS = {
     "squad2": qa_set(question("a", "dog"), question("b")),
-    "add_sent": qa_set(*(question(f"a{variant}", "dog") for variant in ("", "-t0", "-t1"))),
+    "add_sent": qa_set(*(question(f"{ID}{variant}", "dog") for variant in ("", "-t0", "-t1"))),
     "squad1": qa_set(question("a", "dog")),
 }
 
@@ -52,7 +54,9 @@ def test_a_set_is_told_by_what_is_in_it() -> None:
     assert set_name(SETS["squad2"]) == "squad2"
     assert set_name(SETS["squad1"]) == "squad1"
     assert set_name(SETS["add_sent"]) == "add_sent"
-    assert set_name(qa_set(question("a", "x"), question("a-t3", "x"))) == "add_one_sent"
+    assert set_name(qa_set(question(ID, "x"), question(f"{ID}-t3", "x"))) == "add_one_sent"
+    uuids = (question(f"d9428888-122b-11e1-b85c-61cd3cbb321{n}", "x") for n in range(3))
+    assert set_name(qa_set(*uuids)) == "squad1"
 
 
 def test_sets_are_read_by_name_and_none_twice(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """A layer over a few words and random numbers, and two short batches of sentences for it."""
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import torch
 from tests.tiny_model import WORDS
 from torch import Tensor
 
+from pair2vec.encoders.pair import MlpPair
 from pair2vec.injection import PairAttention
 from pair2vec.model import load_model, save_model
 from pair2vec.text.vocabulary import Vocabulary
@@ -53,6 +55,18 @@ def random_attention(a: Tensor, b: Tensor, seed: int = 0) -> Tensor:
     """Softmax over all of b, padding and unknown words too."""
     generator = torch.Generator().manual_seed(seed)
     return torch.randn((*a.shape, b.shape[1]), generator=generator).softmax(-1)
+
+
+def watch_pairs(monkeypatch: pytest.MonkeyPatch, see: Callable[[Tensor], None]) -> None:
+    """Have all vectors seen that the mlp makes of pairs, (B, n, m, D) at a time."""
+    plain = MlpPair.both_ways
+
+    def watched(*sides: Any) -> Iterator[Tensor]:
+        for vectors in plain(*sides):
+            see(vectors)
+            yield vectors
+
+    monkeypatch.setattr(MlpPair, "both_ways", watched)
 
 
 def close(found: Tensor, expected: Tensor) -> None:

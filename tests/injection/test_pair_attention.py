@@ -11,10 +11,13 @@ from tests.injection.small_layer import (
     close,
     every_composition,
     make_layer,
+    make_model,
     random_attention,
+    watch_pairs,
 )
 from torch import Tensor
 
+from pair2vec.injection import PairAttention, frozen_pair
 from pair2vec.injection.pooling import tiles
 from pair2vec.model import load_model
 from pair2vec.query import Pair2vec
@@ -99,11 +102,62 @@ def test_the_gradient_is_that_of_finite_differences(
     assert torch.autograd.gradcheck(lambda *weights: layer.both(a, b, *weights), (alpha, beta))
 
 
+@every_composition
+def test_parts_of_all_words_are_those_of_the_words_of_a_batch(
+    composition: str, layers: int, tmp_path: Path
+) -> None:
+    plain = make_layer(tmp_path, composition=composition, layers=layers)
+    kept = PairAttention(load_model(tmp_path), keep_parts=True).eval()
+    a, b = plain.ids(A), plain.ids(B)
+    found = []
+    for layer in (plain, kept, kept):
+        alpha = random_attention(a, b).requires_grad_()
+        beta = random_attention(b, a, seed=1).requires_grad_()
+        sides = layer.both(a, b, alpha, beta)
+        torch.autograd.backward([side.square().sum() for side in sides])
+        found.append((*sides, alpha.grad, beta.grad))
+    for other in found[1:]:
+        for one, two in zip(found[0], other, strict=True):
+            assert one is not None and two is not None
+            close(one, two)
+
+
+def test_kept_parts_follow_the_words_and_the_precision(tmp_path: Path) -> None:
+    kept = PairAttention(load_model(make_model(tmp_path / "one")), keep_parts=True).eval()
+    other = make_layer(tmp_path / "other", layers=4)
+    a, b = kept.ids(A), kept.ids(B)
+    alpha = random_attention(a, b)
+    before = kept(a, b, alpha)
+    with torch.autocast("cpu", torch.bfloat16):
+        torch.testing.assert_close(kept(a, b, alpha), before, rtol=0.05, atol=0.05)
+    close(kept.double()(a, b, alpha.double()).float(), before)
+    with torch.no_grad():
+        kept.float().pair.words.mul_(-1).add_(other.pair.words)
+    assert not torch.allclose(kept(a, b, alpha), before, atol=0.01)
+
+
+def test_wider_vectors_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frozen_pair, "_width_on", lambda _device, size: size + 5)
+    plain = make_layer(tmp_path)
+    wide = PairAttention(load_model(tmp_path), keep_parts=True).eval()
+    assert wide.pair.prepared().parts.as_x[0].shape[1] == SIZE + 5
+    a, b = plain.ids(A), plain.ids(B)
+    found = []
+    for layer in (plain, wide):
+        alpha = random_attention(a, b).requires_grad_()
+        side = layer(a, b, alpha)
+        torch.autograd.backward(side.square().sum())
+        assert alpha.grad is not None
+        found.append((side, alpha.grad))
+    for one, two in zip(*found, strict=True):
+        close(one, two)
+
+
 @pytest.mark.parametrize("pairs_at_once", [1, 2, 3, 5, 8, 21, 59, 60, 1000])
-def test_tiles_of_any_size_cover_each_pair_once_in_each_direction(pairs_at_once: int) -> None:
-    seen = torch.zeros(3, 5, 4, 2, dtype=torch.int)
-    for k, i, j, direction in tiles(3, 5, 4, pairs_at_once):
-        part = seen[k, i, j, direction]
+def test_tiles_of_any_size_cover_each_pair_once(pairs_at_once: int) -> None:
+    seen = torch.zeros(3, 5, 4, dtype=torch.int)
+    for places in tiles(3, 5, 4, pairs_at_once):
+        part = seen[places]
         assert 0 < part.numel() <= pairs_at_once
         part += 1
     assert seen.eq(1).all()
@@ -120,10 +174,12 @@ def test_the_size_of_tiles_changes_nothing(pairs_at_once: int, tmp_path: Path) -
         close(found, side)
 
 
-def test_no_more_pairs_than_a_tile_has_are_encoded_at_a_time(tmp_path: Path) -> None:
+def test_no_more_pairs_than_a_tile_has_are_encoded_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     layer = make_layer(tmp_path, pairs_at_once=8)
     sizes: list[int] = []
-    layer.pair.encoder.register_forward_hook(lambda *call: sizes.append(call[2][..., 0].numel()))
+    watch_pairs(monkeypatch, lambda vectors: sizes.append(vectors[..., 0].numel()))
     a, b = layer.ids(A), layer.ids(B)
     layer(a, b, random_attention(a, b).requires_grad_()).sum().backward()
     assert max(sizes) <= 8

@@ -16,6 +16,7 @@ from tests.injection.small_layer import (
     make_layer,
     make_model,
     random_attention,
+    watch_pairs,
 )
 from tests.tiny_model import save_tiny_model
 
@@ -100,10 +101,12 @@ def test_the_result_has_the_precision_of_the_attention(
         torch.testing.assert_close(found.float(), exact, rtol=0, atol=0.03)
 
 
-def test_the_gradient_repeats_the_autocast_of_the_forward_pass(tmp_path: Path) -> None:
+def test_the_gradient_repeats_the_autocast_of_the_forward_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     layer = make_layer(tmp_path)
     dtypes: list[torch.dtype] = []
-    layer.pair.encoder.register_forward_hook(lambda *call: dtypes.append(call[2].dtype))
+    watch_pairs(monkeypatch, lambda vectors: dtypes.append(vectors.dtype))
     a, b = layer.ids(A), layer.ids(B)
     with torch.autocast("cpu", torch.bfloat16):
         found = layer(a, b, random_attention(a, b).requires_grad_())

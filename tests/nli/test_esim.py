@@ -7,13 +7,15 @@ import numpy as np
 import pytest
 import torch
 from tests.nli.relation_world import examples, places, settings
-from torch import Tensor, nn
+from torch import Tensor
 
 from pair2vec.errors import UsageError
 from pair2vec.nli.batches import NliBatches, NumberedExamples
 from pair2vec.nli.esim import Esim, EsimConfig
 from pair2vec.nli.examples import NliExample, distinct_words
 from pair2vec.supervised.inputs import open_inputs
+from pair2vec.supervised.recurrent import BiLstm
+from pair2vec.supervised.widths import by_class, exactly
 
 EXAMPLES = examples(range(9), extra=4)
 
@@ -33,9 +35,7 @@ def scores(network: Esim, found: Sequence[NliExample]) -> Tensor:
 def plain_scores(network: Esim, example: NliExample) -> Tensor:
     """The paper's formulas for one example, word by word and with torch's own layers."""
     sides = example.sentences
-    a, b = (
-        _read(network.encoder.lstm, network.embedder(network.embedder.prepare([s]))) for s in sides
-    )
+    a, b = (_read(network.encoder, network.embedder(network.embedder.prepare([s]))) for s in sides)
     s = a @ b.T
     alpha, beta = s.softmax(dim=1), s.T.softmax(dim=1)
     a_ids, b_ids = (network.relations.ids([side]) for side in sides)
@@ -43,16 +43,16 @@ def plain_scores(network: Esim, example: NliExample) -> Tensor:
     pooled = []
     for own, other, r in ((a, alpha @ b, related.a[0]), (b, beta @ a, related.b[0])):
         inference = torch.cat([own, other, own - other, own * other, r], dim=1)
-        states = _read(network.inference.lstm, network.projection(inference).relu()[None])
+        states = _read(network.inference, network.projection(inference).relu()[None])
         pooled += [states.mean(dim=0), states.max(dim=0).values]
     first, last = network.classifier[1], network.classifier[4]
     result: Tensor = last(first(torch.cat(pooled)).relu())
     return result
 
 
-def _read(lstm: nn.LSTM, block: Tensor) -> Tensor:
-    states: Tensor = lstm(block)[0][0]
-    return states
+def _read(lstm: BiLstm, block: Tensor) -> Tensor:
+    back = lstm.back(block.flip(1))[0].flip(1)
+    return torch.cat([lstm.ahead(block)[0], back], dim=2)[0]
 
 
 @pytest.mark.parametrize("pairs", ["none", "pair2vec", "pair_distance"])
@@ -82,6 +82,22 @@ def test_gradients_do_not_depend_on_padding_either(inputs: dict[str, Path]) -> N
         network.zero_grad()
         torch.autograd.backward(scores(network, some)[:4].square().sum())
         found.append([w.grad for w in network.parameters() if w.grad is not None])
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize("pairs", ["none", "wordnet", "pair2vec"])
+def test_places_by_class_change_nothing(pairs: str, inputs: dict[str, Path]) -> None:
+    network, found = make(inputs, pairs, EXAMPLES), []
+    for widths in (exactly, by_class):
+        numbered = NumberedExamples(EXAMPLES)
+        batches = NliBatches(numbered, network.embedder, network.relations, widths)
+        batch = batches.batch(np.arange(len(EXAMPLES)))
+        assert batch.premises.is_word.shape[1] == widths(int(numbered.sizes[:, 0].max()))
+        network.zero_grad()
+        scores: Tensor = network(batch)
+        torch.autograd.backward(scores.square().sum())
+        found.append([scores, *(w.grad for w in network.parameters() if w.grad is not None)])
     for one, other in zip(*found, strict=True):
         torch.testing.assert_close(one, other)
 

@@ -16,9 +16,11 @@ from pair2vec.qa.characters import LONGEST, CharacterCnn, spelled
 from pair2vec.qa.examples import Answer, QaSet, Question, Text
 from pair2vec.qa.numbered import NumberedQuestions
 from pair2vec.qa.settings import ReadingConfig
-from pair2vec.qa.spans import Scores
+from pair2vec.qa.spans import Scores, span_loss
 from pair2vec.qa.windows import Windows, answering_windows, training_windows
 from pair2vec.supervised.inputs import InputPlaces, open_inputs
+from pair2vec.supervised.recurrent import BiGru
+from pair2vec.supervised.widths import by_class, exactly
 
 LONG = "The first word, and many others that are longer than those-of any other passage here."
 
@@ -60,8 +62,7 @@ def plain_scores(network: Bidaf, batch: QaBatch) -> Scores:
 
     def encode(inputs: Tensor, rows: Tensor) -> Tensor:
         words = torch.cat([inputs[0], torch.stack([letters[row] for row in rows[0]])], dim=1)
-        states: Tensor = network.encoder.gru(words)[0]
-        return states
+        return read(network.encoder, words)
 
     a = encode(network.embedder(batch.passages.inputs), batch.passage_rows)
     b = encode(network.embedder(batch.questions.inputs), batch.question_rows)
@@ -72,12 +73,16 @@ def plain_scores(network: Bidaf, batch: QaBatch) -> Scores:
         batch.passages.ids, batch.questions.ids, alpha[None], torch.zeros_like(alpha.T)[None]
     ).a[0]
     x = network.projection(torch.cat([a, aligned, a * aligned, a * whole, r], dim=1)).relu()
-    y = x + plain_self_attention(network.self_attention, network.modelling.gru(x)[0])
-    starts = network.starts.gru(y)[0]
-    ends = network.ends.gru(torch.cat([y, starts], dim=1))[0]
+    y = x + plain_self_attention(network.self_attention, read(network.modelling, x))
+    starts = read(network.starts, y)
+    ends = read(network.ends, torch.cat([y, starts], dim=1))
     s_scores, g_scores = network.start_score(starts)[:, 0], network.end_score(ends)[:, 0]
     summed = [s_scores.softmax(0) @ starts, g_scores.softmax(0) @ ends, y.max(dim=0).values]
     return Scores(s_scores, g_scores, network.no_answer(torch.cat(summed))[0])
+
+
+def read(gru: BiGru, x: Tensor) -> Tensor:
+    return torch.cat([gru.ahead(x)[0], gru.back(x.flip(0))[0].flip(0)], dim=1)
 
 
 def trilinear(layer: Trilinear, a: Tensor, b: Tensor) -> Tensor:
@@ -122,6 +127,24 @@ def test_a_question_has_the_same_scores_beside_longer_ones(
             )
             assert (found[length:] == -torch.inf).all()
         torch.testing.assert_close(together.no_answer[number], alone.no_answer[0])
+
+
+@pytest.mark.parametrize("pairs", ["none", "pair_distance"])
+def test_places_by_class_change_nothing(pairs: str, named: dict[str, InputPlaces]) -> None:
+    network, numbered = make(named[pairs])
+    windows, found = training_windows(numbered, 100)[0], []
+    chosen = np.arange(len(windows.question))
+    for widths in (exactly, by_class):
+        batches = QaBatches(numbered, windows, network.embedder, network.relations, widths)
+        batch = batches.batch(chosen)
+        assert batch.passages.is_word.shape[1] == widths(int(windows.length.max()))
+        network.zero_grad()
+        loss = span_loss(network(batch), batch.answers).sum()
+        torch.autograd.backward(loss)
+        found.append([loss, *(w.grad for w in network.parameters() if w.grad is not None)])
+    assert len(batch.letters) == by_class(len(batch.letters))
+    for one, other in zip(*found, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
 
 
 def test_gradients_do_not_depend_on_padding_either(named: dict[str, InputPlaces]) -> None:

@@ -1,16 +1,13 @@
 """Sequences of several lengths."""
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from torch import Tensor
-from torch.nn.utils.rnn import pack_padded_sequence
+from torch import Tensor, nn
 
-from pair2vec.supervised.recurrent import BiGru, BiLstm
+from pair2vec.supervised.recurrent import BiGru, BiLstm, BothWays
 from pair2vec.supervised.sequences import (
-    Packing,
     VariationalDropout,
     is_word,
     masked_softmax,
@@ -30,26 +27,14 @@ def blocks_of(lengths: list[list[int]]) -> list[Tensor]:
     ]
 
 
-def packing_of(lengths: list[list[int]]) -> Packing:
-    return Packing.of([np.array(block) for block in lengths])
+def masks_of(lengths: list[list[int]]) -> list[Tensor]:
+    return [is_word(torch.tensor(block), max(block)) for block in lengths]
 
 
-@given(LENGTHS.filter(all))
-def test_one_block_is_packed_as_torch_packs_it(lengths: list[int]) -> None:
-    (block,) = blocks_of([lengths])
-    ours = packing_of([lengths]).pack([block])
-    theirs = pack_padded_sequence(block, torch.tensor(lengths), True, enforce_sorted=False)
-    assert torch.equal(ours.batch_sizes, theirs.batch_sizes)
-    assert theirs.sorted_indices is not None
-    # Sequences of one length may stand in another order.
-    assert torch.equal(ours.data.sort(dim=0).values, theirs.data.sort(dim=0).values)
-
-
-@given(st.lists(LENGTHS, min_size=1, max_size=3))
-def test_what_is_packed_can_be_unpacked(lengths: list[list[int]]) -> None:
-    blocks, packing = blocks_of(lengths), packing_of(lengths)
-    again = packing.unpack(packing.pack(blocks), blocks)
-    assert all(torch.equal(one, other) for one, other in zip(blocks, again, strict=True))
+def read_by_torch(network: BothWays, sequence: Tensor) -> Tensor:
+    """Both directions over a sequence (n, D), by torch's networks as they are: (n, 2 hidden)."""
+    back: Tensor = network.back(sequence.flip(0))[0].flip(0)
+    return torch.cat([network.ahead(sequence)[0], back], dim=1)
 
 
 @settings(max_examples=25, deadline=None)
@@ -58,45 +43,67 @@ def test_what_is_packed_can_be_unpacked(lengths: list[list[int]]) -> None:
 def test_a_sequence_is_read_as_if_it_were_alone(lengths: list[list[int]]) -> None:
     torch.manual_seed(0)
     for network in (BiLstm(3, 4), BiGru(3, 4)):
-        blocks, packing = blocks_of(lengths), packing_of(lengths)
-        for found, block, of_block in zip(network(blocks, packing), blocks, lengths, strict=True):
+        blocks = blocks_of(lengths)
+        states = network(blocks, masks_of(lengths))
+        for found, block, of_block in zip(states, blocks, lengths, strict=True):
             for row, length in enumerate(of_block):
                 expected = torch.zeros(max(of_block), 8)
                 if length:
-                    expected[:length] = network.cells(block[row, :length])[0]
+                    expected[:length] = read_by_torch(network, block[row, :length])
                 torch.testing.assert_close(found[row], expected)
 
 
+def test_both_directions_are_those_of_a_network_of_torch_that_has_both() -> None:
+    torch.manual_seed(0)
+    ours, theirs = BiGru(3, 4), nn.GRU(3, 4, bidirectional=True, batch_first=True)
+    for suffix, cells in (("", ours.ahead), ("_reverse", ours.back)):
+        for name, values in cells.named_parameters():
+            theirs.get_parameter(f"{name}{suffix}").data.copy_(values.data)
+    (block,) = blocks_of([[5, 5]])
+    torch.testing.assert_close(ours([block], masks_of([[5, 5]]))[0], theirs(block)[0])
+
+
 @pytest.mark.parametrize("kind", [BiLstm, BiGru])
-def test_packed_and_padded_are_the_same_with_their_gradients(
+def test_places_behind_all_sequences_change_neither_states_nor_gradients(
     kind: type[BiLstm] | type[BiGru],
 ) -> None:
     torch.manual_seed(0)
-    lengths = [[3, 0, 5, 1], [2, 2, 4]]
-    network = kind(3, 4)
-    packing, found = packing_of(lengths), []
-    for way in ("padded", "packed"):
-        blocks = [block.requires_grad_() for block in blocks_of(lengths)]
+    lengths, network, found = [[3, 0, 5, 1], [2, 2, 4]], kind(3, 4), []
+    for more in (0, 3):
+        blocks = [
+            nn.functional.pad(b, (0, 0, 0, more)).requires_grad_() for b in blocks_of(lengths)
+        ]
+        masks = [nn.functional.pad(mask, (0, more)) for mask in masks_of(lengths)]
         network.zero_grad()
-        if way == "padded":
-            states = network(blocks, packing)
-        else:
-            states = packing.unpack(network.cells(packing.pack(blocks))[0], blocks)
-        sum((s * s.detach().cos()).sum() for s in states).backward()
-        found.append([*states, *(b.grad for b in blocks), *(p.grad for p in network.parameters())])
+        states = network(blocks, masks)
+        torch.autograd.backward([(s * s.detach().cos()).sum() for s in states])
+        ends = [max(block) for block in lengths]
+        found.append(
+            [s[:, :end] for s, end in zip(states, ends, strict=True)]
+            + [b.grad[:, :end] for b, end in zip(blocks, ends, strict=True) if b.grad is not None]
+            + [p.grad for p in network.parameters() if p.grad is not None]
+        )
+        assert all(not s[:, end:].any() for s, end in zip(states, ends, strict=True))
     for one, other in zip(*found, strict=True):
         torch.testing.assert_close(one, other)
+
+
+def test_states_are_not_rounded_by_autocast() -> None:
+    torch.manual_seed(0)
+    network, lengths = BiLstm(3, 4), [[3, 2]]
+    with torch.autocast("cpu", torch.bfloat16):
+        (found,) = network(blocks_of(lengths), masks_of(lengths))
+    torch.testing.assert_close(found, network(blocks_of(lengths), masks_of(lengths))[0])
 
 
 def test_the_first_weights_are_those_of_allennlp() -> None:
     torch.manual_seed(0)
     network = BiLstm(6, 4)
-    for suffix in ("", "_reverse"):
-        square = getattr(network.lstm, f"weight_hh_l0{suffix}")
+    for cells in (network.ahead, network.back):
+        weights = dict(cells.named_parameters())
+        square = weights["weight_hh_l0"]
         torch.testing.assert_close(square.T @ square, torch.eye(4))
-        bias = getattr(network.lstm, f"bias_hh_l0{suffix}") + getattr(
-            network.lstm, f"bias_ih_l0{suffix}"
-        )
+        bias = weights["bias_hh_l0"] + weights["bias_ih_l0"]
         assert bias.tolist() == [0.0] * 4 + [1.0] * 4 + [0.0] * 8
 
 
@@ -133,6 +140,6 @@ def test_pooling_sees_words_alone() -> None:
 @pytest.mark.parametrize("lengths", [[[0, 0]], [[0], [0, 0]]])
 def test_sequences_without_any_word_are_zero(lengths: list[list[int]]) -> None:
     blocks = blocks_of(lengths)
-    for found, block in zip(BiLstm(3, 2)(blocks, packing_of(lengths)), blocks, strict=True):
+    for found, block in zip(BiLstm(3, 2)(blocks, masks_of(lengths)), blocks, strict=True):
         assert found.shape == (*block.shape[:2], 4)
         assert not found.any()

@@ -26,7 +26,7 @@ from pair2vec import __version__
 from pair2vec.errors import Pair2vecError, UsageError
 from pair2vec.model import load_model
 from pair2vec.text.corpus import Corpus, CorpusWriter
-from pair2vec.training import loop
+from pair2vec.training import validation
 from pair2vec.training.batches import seed_for
 from pair2vec.training.checkpoint import last_checkpoint
 from pair2vec.training.ranks import ALONE, Alone, Ranks
@@ -123,7 +123,7 @@ def test_validation_gives_one_number_on_any_number_of_ranks(
     assert in_ranks(validation_loss, *arguments) == [expected] * 2
     assert in_ranks(validation_loss, *arguments, count=3) == [expected] * 3
     # Several batches, so that there is something to share.
-    monkeypatch.setattr(loop, "VALIDATION_BATCH", 10**9)
+    monkeypatch.setattr(validation, "VALIDATION_BATCH", 10**9)
     assert validation_loss(ALONE, *arguments) != expected
 
 

@@ -1,7 +1,7 @@
 """ELMo as an embedder: a word's vector depends on its characters and on its sentence.
 
-Shapes: B sentences, n words of the longest, T steps (n + 2: a sentence's begin and end are words),
-W distinct words, P dimension of a word in one direction, K layers, D dimension (2P).
+Shapes: B sentences, n words of the longest or more, T steps (n + 2: a sentence's begin and end are
+words), W distinct words, P dimension of a word in one direction, K layers, D dimension (2P).
 """
 
 import os
@@ -22,7 +22,7 @@ from pair2vec.embedders.elmo_files import (
 from pair2vec.embedders.elmo_lstm import ElmoLstm
 from pair2vec.embedders.elmo_words import BEGIN, END, ElmoWords, character_ids
 from pair2vec.embedders.embedder import Embedder, EmbedderInputs, Sentence, padded
-from pair2vec.embedders.scalar_mix import ScalarMix
+from pair2vec.embedders.scalar_mix import LAYERS, ScalarMix
 from pair2vec.errors import InputError
 
 
@@ -60,23 +60,30 @@ class Elmo(Embedder):
         with open_weights(weights[0]) as file:
             return cls(read_options(options[0]), file)
 
-    def _prepare(self, sentences: Sequence[Sentence]) -> dict[str, Tensor]:
+    def _prepare(self, sentences: Sequence[Sentence], width: int) -> dict[str, Tensor]:
         distinct = dict.fromkeys(word for sentence in sentences for word in sentence)
         rows = {word: row for row, word in enumerate(distinct, start=END + 1)}
         places = [[BEGIN, *map(rows.__getitem__, sentence), END] for sentence in sentences]
         return {
             "characters": character_ids(list(distinct), self.options),
-            "words": padded(places, END),
+            "words": padded(places, END, width + 2),
             "lengths": torch.tensor([*map(len, sentences)], dtype=torch.long),
         }
 
-    def forward(self, inputs: EmbedderInputs) -> Tensor:
-        """The vectors (B, n, D) of a prepared batch; zero behind the end of a sentence."""
+    @torch.no_grad()
+    def read(self, inputs: EmbedderInputs) -> EmbedderInputs:
+        """All layers of the language models."""
+        if LAYERS in inputs.tensors:
+            return inputs
         words, lengths = inputs["words"], inputs["lengths"]
         # Autocast would copy all the weights to its own precision again for every step.
-        with torch.no_grad(), torch.autocast(words.device.type, enabled=False):
+        with torch.autocast(words.device.type, enabled=False):
             layers = self._layers(self.words(inputs["characters"]), words, lengths)
-        mixed: Tensor = self.mix(layers)
+        return EmbedderInputs({LAYERS: layers})
+
+    def forward(self, inputs: EmbedderInputs) -> Tensor:
+        """The vectors (B, n, D) of a batch, prepared or read; zero behind a sentence's end."""
+        mixed: Tensor = self.mix(self.read(inputs)[LAYERS])
         return mixed
 
     def _layers(self, table: Tensor, words: Tensor, lengths: Tensor) -> Tensor:

@@ -58,7 +58,9 @@ class ElmoLstm(nn.Module):
         for start in range(0, words.shape[1], steps):
             some = words[:, start : start + steps]
             gates = torch.baddbmm(self.bias, some.flatten(1, 2), self.words)
-            for step, given in enumerate(gates.view(*some.shape[:3], -1).unbind(1), start):
+            for step, given in enumerate(
+                gates.view(*some.shape[:3], gates.shape[2]).unbind(1), start
+            ):
                 state, cell = self._step(given, state, cell)
                 outputs[:, step] = state
         return outputs

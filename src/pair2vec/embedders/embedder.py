@@ -1,6 +1,6 @@
 """The embedder: words of sentences in, a vector for each out, whatever makes it.
 
-Shapes: B sentences, n words of the longest, D dimension.
+Shapes: B sentences, n words of the longest or more, D dimension.
 """
 
 from abc import ABC, abstractmethod
@@ -49,29 +49,37 @@ class Embedder(nn.Module, ABC):
     dimension: int
     """D"""
 
-    def prepare(self, sentences: Sequence[Sentence]) -> EmbedderInputs:
-        """What `forward` needs of these sentences, on the CPU.
+    def prepare(self, sentences: Sequence[Sentence], width: int = 0) -> EmbedderInputs:
+        """What `forward` needs of these sentences, on the CPU; at least `width` places for each.
 
         Apart from it because it is work for the CPU, to be done while a GPU is at the batch before.
         """
         for sentence in sentences:
             if isinstance(sentence, str):
                 raise UsageError(f"{sentence!r} is a string; give a list of its words")
-        return EmbedderInputs(self._prepare(sentences))
+        return EmbedderInputs(self._prepare(sentences, max(width, *map(len, sentences), 0)))
 
     @abstractmethod
-    def _prepare(self, sentences: Sequence[Sentence]) -> dict[str, Tensor]:
-        """The tensors of `prepare`; the sentences are no strings."""
+    def _prepare(self, sentences: Sequence[Sentence], width: int) -> dict[str, Tensor]:
+        """The tensors of `prepare`; the sentences are no strings, and not longer than `width`."""
+
+    def read(self, inputs: EmbedderInputs) -> EmbedderInputs:
+        """A prepared batch with all work done that is frozen, for `forward` to go on from.
+
+        Apart from it because it has no gradient, and its shapes may be others in every batch. What
+        was read already stays as it is.
+        """
+        return inputs
 
     @abstractmethod
     def forward(self, inputs: EmbedderInputs) -> Tensor:
-        """The vectors (B, n, D) of a prepared batch; zero behind the end of a sentence."""
+        """The vectors (B, n, D) of a batch, prepared or read; zero behind a sentence's end."""
 
 
-def padded(rows: Sequence[Sequence[int]], padding: int = 0) -> Tensor:
+def padded(rows: Sequence[Sequence[int]], padding: int = 0, width: int = 0) -> Tensor:
     """Rows of numbers as one tensor (B, n), `padding` behind the short ones."""
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
-    numbers = np.full((len(rows), lengths.max(initial=0)), padding, np.int64)
+    numbers = np.full((len(rows), max(width, lengths.max(initial=0))), padding, np.int64)
     is_given = np.arange(numbers.shape[1]) < lengths[:, None]
     # All rows in one go: several times as quick as lists to be told the shape of.
     numbers[is_given] = np.fromiter(chain.from_iterable(rows), np.int64, lengths.sum())

@@ -1,7 +1,7 @@
 """Encoders of the library ``transformers`` as an embedder: BERT and its kin, from a folder.
 
-Shapes: B sentences, n words of the longest, p pieces of the longest, N pieces of words in all,
-K layers, D dimension.
+Shapes: B sentences, n words of the longest or more, p pieces of the longest, N pieces of words in
+all, K layers, D dimension.
 """
 
 import logging
@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from pair2vec.embedders.embedder import Embedder, EmbedderInputs, Sentence, padded
-from pair2vec.embedders.scalar_mix import ScalarMix
+from pair2vec.embedders.scalar_mix import LAYERS, ScalarMix
 from pair2vec.errors import InputError, Pair2vecError, UsageError
 
 logger = logging.getLogger(__name__)
@@ -74,7 +74,7 @@ class HuggingFaceEncoder(Embedder):
         self.encoder.eval()
         return self
 
-    def _prepare(self, sentences: Sequence[Sentence]) -> dict[str, Tensor]:
+    def _prepare(self, sentences: Sequence[Sentence], width: int) -> dict[str, Tensor]:
         encoded = self.tokenizer(
             # A batch of none is not a batch to the tokeniser; what it says of this one is cut off.
             [list(sentence) for sentence in sentences] or [[]],
@@ -87,8 +87,7 @@ class HuggingFaceEncoder(Embedder):
             [-1 if word is None else word for word in encoding.word_ids]
             for encoding in encoded.encodings
         ]
-        words = max(map(len, sentences), default=0)
-        pieces, starts = _spans(padded(rows, -1)[: len(sentences)], words)
+        pieces, starts = _spans(padded(rows, -1)[: len(sentences)], width)
         padding = {"input_ids": self.tokenizer.pad_token_id or 0}
         given = {name: padded(row, padding.get(name, 0)) for name, row in encoded.items()}
         return {**given, "pieces": pieces, "starts": starts}
@@ -100,9 +99,16 @@ class HuggingFaceEncoder(Embedder):
                 "a sentence has more than %d pieces; words beyond them are zero", self.most_pieces
             )
 
+    @torch.no_grad()
+    def read(self, inputs: EmbedderInputs) -> EmbedderInputs:
+        """All layers of the encoder."""
+        if LAYERS in inputs.tensors:
+            return inputs
+        return EmbedderInputs({LAYERS: self._layers(inputs)})
+
     def forward(self, inputs: EmbedderInputs) -> Tensor:
-        """The vectors (B, n, D) of a prepared batch; zero behind the end of a sentence."""
-        mixed: Tensor = self.mix(self._layers(inputs))
+        """The vectors (B, n, D) of a batch, prepared or read; zero behind a sentence's end."""
+        mixed: Tensor = self.mix(self.read(inputs)[LAYERS])
         return mixed
 
     def _layers(self, inputs: EmbedderInputs) -> Tensor:

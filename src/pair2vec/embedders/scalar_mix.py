@@ -1,10 +1,13 @@
 """The layers of a pretrained model, mixed into one vector a word as the task at hand learns to.
 
-Shapes: K layers.
+Shapes: K layers, B sentences, n words, D dimension.
 """
 
 import torch
 from torch import Tensor, nn
+
+LAYERS = "layers"
+"""What a batch that was read has of a pretrained model, (K, B, n, D)."""
 
 
 class ScalarMix(nn.Module):

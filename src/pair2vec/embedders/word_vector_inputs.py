@@ -63,14 +63,15 @@ class WordVectorInputs(Embedder):
             ids.setdefault(fold(word), number)
         return cls(ids, torch.from_numpy(read.vectors[found]))
 
-    def _prepare(self, sentences: Sequence[Sentence]) -> dict[str, Tensor]:
-        return {"ids": padded([[*map(self._id, sentence)] for sentence in sentences], PADDING)}
+    def _prepare(self, sentences: Sequence[Sentence], width: int) -> dict[str, Tensor]:
+        rows = [[*map(self._id, sentence)] for sentence in sentences]
+        return {"ids": padded(rows, PADDING, width)}
 
     def _id(self, word: str) -> int:
         return self.ids.get(word) or self.ids.get(fold(word), UNKNOWN)
 
     def forward(self, inputs: EmbedderInputs) -> Tensor:
-        """The vectors (B, n, D) of a prepared batch; zero behind the end of a sentence."""
+        """The vectors (B, n, D) of a batch, prepared or read; zero behind a sentence's end."""
         ids = inputs["ids"]
         is_unknown = (ids == UNKNOWN).unsqueeze(-1)
         return torch.where(is_unknown, self.unknown, take_rows(self.vectors, ids))

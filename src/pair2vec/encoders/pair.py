@@ -8,6 +8,7 @@ on one word is computed once a word, the rest once a pair. Between the two, rows
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from pair2vec.encoders.pair_sums import added_up
 from pair2vec.encoders.rows import take_rows
 from pair2vec.errors import UsageError
 
@@ -59,6 +61,10 @@ class WordParts(NamedTuple):
     as_x: tuple[Tensor, ...]
     as_y: tuple[Tensor, ...]
 
+    def rows(self, ids: Tensor) -> "WordParts":
+        """Those of some of the words, (..., D) each."""
+        return WordParts(*(tuple(take_rows(part, ids) for part in parts) for parts in self))
+
 
 class PairEncoder(nn.Module, ABC):
     """R(x, y).
@@ -87,6 +93,19 @@ class PairEncoder(nn.Module, ABC):
     def forward(self, x: tuple[Tensor, ...], y: tuple[Tensor, ...]) -> Tensor:
         """R of pairs from the parts of each x and of each y: (..., D)."""
 
+    def both_ways(self, a: WordParts, b: WordParts) -> Iterator[Tensor]:
+        """R(a, b), then R(b, a), of all pairs of words of each side; no gradient.
+
+        Args:
+            a: Parts (B, n, 1, D) of the words of one side.
+            b: Parts (B, 1, m, D) of those of the other.
+
+        Yields:
+            (B, n, m, D), each when it is asked for: both need not be in memory at a time.
+        """
+        yield self(a.as_x, b.as_y)
+        yield self(b.as_x, a.as_y)
+
     def word_parts(self, words: Tensor) -> WordParts:
         """Both parts, from vectors (N, D)."""
         prepared = self.prepare(words)
@@ -94,9 +113,10 @@ class PairEncoder(nn.Module, ABC):
 
     def compose(self, parts: WordParts, x: Tensor, y: Tensor) -> Tensor:
         """R of the pairs of rows `x` and `y`: their shape, then D."""
-        xs = tuple(take_rows(part, x) for part in parts.as_x)
-        ys = tuple(take_rows(part, y) for part in parts.as_y)
-        pairs: Tensor = self(xs, ys)
+        pairs: Tensor = self(
+            tuple(take_rows(part, x) for part in parts.as_x),
+            tuple(take_rows(part, y) for part in parts.as_y),
+        )
         return pairs
 
 
@@ -134,6 +154,23 @@ class MlpPair(PairEncoder):
             hidden = _linear(functional.relu(hidden), layer.weight, layer.bias)
         return hidden
 
+    def both_ways(self, a: WordParts, b: WordParts) -> Iterator[Tensor]:
+        """What the first layer makes of x∘y serves both directions."""
+        (words_a, a_as_x), (_, a_as_y) = a
+        (words_b, b_as_x), (_, b_as_y) = b
+        product = _linear(words_a * words_b, self._first_weights()[2])
+        yield self._rest(product, a_as_x, b_as_y)
+        yield self._rest(product, a_as_y, b_as_x)
+
+    def _rest(self, product: Tensor, of_a: Tensor, of_b: Tensor) -> Tensor:
+        """All that follows W_m(x∘y)."""
+        hidden = added_up(product, of_a, of_b, relu=bool(self.others))
+        for place, layer in enumerate(self.others, start=1):
+            assert isinstance(layer, nn.Linear)
+            linear = _linear if place == len(self.others) else _linear_relu
+            hidden = linear(hidden, layer.weight, layer.bias)
+        return hidden
+
     def first_weight_for_unit_words(self) -> Tensor:
         """The first layer's weight that does the same for words of length 1."""
         weight_x, weight_y, weight_product = self._first_weights()
@@ -150,6 +187,13 @@ def _linear(vectors: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tens
     return functional.linear(
         vectors, widen(weight, width), None if bias is None else widen(bias, width)
     )
+
+
+def _linear_relu(vectors: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    """Both in one pass where the library can; in the precision of the vectors, without gradient."""
+    weight, bias = (widen(part, vectors.shape[-1]).to(vectors.dtype) for part in (weight, bias))
+    found: Tensor = torch._addmm_activation(bias, vectors.flatten(0, -2), weight.T)
+    return found.view(vectors.shape)
 
 
 class MultiplyPair(PairEncoder):

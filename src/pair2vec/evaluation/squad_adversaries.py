@@ -5,6 +5,7 @@ has several such variants, ``ID-high-conf-turk2``, beside the original, ``ID``; 
 worst, as their program has it.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -14,8 +15,8 @@ from pair2vec.qa.examples import Question
 from pair2vec.qa.matching import Match, best_match
 from pair2vec.qa.predictions import Prediction
 
-_MARK = "-"
-"""Between the name of a question and that of a variant."""
+_VARIANT = re.compile(r"([0-9a-f]{24})-.+")
+"""An id of SQuAD, and what an adversary adds; ids of other sets, UUIDs say, may have a "-" too."""
 
 
 class AdversarialScores(NamedTuple):
@@ -32,12 +33,13 @@ class AdversarialScores(NamedTuple):
 
 def is_adversarial(questions: Sequence[Question]) -> bool:
     """Whether they are variants of others."""
-    return any(_MARK in question.id for question in questions)
+    return any(_VARIANT.fullmatch(question.id) for question in questions)
 
 
 def original_of(question: Question) -> str:
     """The id of the question that this one is a variant of, or is."""
-    return question.id.partition(_MARK)[0]
+    variant = _VARIANT.fullmatch(question.id)
+    return variant[1] if variant else question.id
 
 
 def score_adversarial(

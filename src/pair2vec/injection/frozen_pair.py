@@ -1,19 +1,30 @@
 """R(x, y) of a saved model as a part of another one: used there, never trained.
 
-Shapes: V vocabulary, N words, D dimension.
+Shapes: V vocabulary, N words, D dimension, W width.
 """
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn import functional
 
-from pair2vec.encoders.pair import PairConfig, PairEncoder, WordParts, make_pair_encoder
+from pair2vec.encoders.pair import (
+    PairConfig,
+    PairEncoder,
+    WordParts,
+    make_pair_encoder,
+    widen,
+)
 from pair2vec.encoders.rows import take_rows
 from pair2vec.text.vocabulary import Vocabulary
+
+_ALIGNED = 64
+"""A GPU multiplies rows fastest that are multiples of it."""
 
 
 class PairSource(Protocol):
@@ -31,6 +42,16 @@ class PairSource(Protocol):
         """A whole array: ``pair.words`` (V, D), and those of the encoder."""
 
 
+class PreparedPair(NamedTuple):
+    """All that does not depend on a second word, computed."""
+
+    encoder: PairEncoder
+    parts: WordParts
+    """(N, W) each, with zeros behind D."""
+    dimension: int
+    """D"""
+
+
 class FrozenPair(nn.Module):
     """The word table and the encoder, all of it buffers: no optimiser finds them."""
 
@@ -39,32 +60,85 @@ class FrozenPair(nn.Module):
 
     def __init__(self, saved: PairSource) -> None:
         super().__init__()
+        settings: dict[str, Any] = saved.config["recipe"]["pair"]
         self.register_buffer("words", _copied(saved, "pair.words"))
-        self.encoder = _frozen_encoder(saved, self.words.shape[1])
+        # The length of words is not taken over: a published model has it folded into its weights.
+        self._config = PairConfig(
+            composition=settings["composition"],
+            layers=settings["layers"],
+            dimension=self.words.shape[1],
+        )
+        self.encoder = _frozen_encoder(self._config, lambda name: _copied(saved, f"pair.{name}"))
+        self._kept: tuple[object, PreparedPair] | None = None
 
-    def word_parts(self, ids: Tensor) -> WordParts:
-        """What R needs of words (N,), each part (N, D)."""
-        words = take_rows(self.words, ids)
+    @property
+    def dimension(self) -> int:
+        """D, of a pair's vector."""
+        return self._config.dimension
+
+    def prepared_for(self, ids: Tensor) -> PreparedPair:
+        """For pairs of these words (N,) alone."""
+        words = self._prepared_words(take_rows(self.words, ids))
+        parts = WordParts(self.encoder.as_x(words), self.encoder.as_y(words))
+        return PreparedPair(self.encoder, parts, self.dimension)
+
+    def prepared(self) -> PreparedPair:
+        """For pairs of all words.
+
+        Computed when first asked for in a precision, which is autocast's if there is one; on a GPU
+        as wide as that likes.
+        """
+        kind = self.words.device.type
+        is_cast = torch.is_autocast_enabled(kind)
+        precision = torch.get_autocast_dtype(kind) if is_cast else self.words.dtype
+        # Moving the module, or loading other words into it, changes one of these.
+        key = precision, self.words.device, self.words.data_ptr(), self.words._version
+        if self._kept is None or self._kept[0] != key:
+            self._kept = key, self._prepare(precision)
+        return self._kept[1]
+
+    @torch.no_grad()
+    def _prepare(self, precision: torch.dtype) -> PreparedPair:
+        size = self.dimension
+        width = _width_on(self.words.device, size)
+        with torch.autocast(self.words.device.type, enabled=False):
+            words = functional.pad(self._prepared_words(self.words), (0, width - size))
+            as_x, as_y = (
+                tuple(part.to(precision) for part in parts)
+                for parts in (self.encoder.as_x(words), self.encoder.as_y(words))
+            )
+        wide = _frozen_encoder(
+            replace(self._config, dimension=width),
+            lambda name: _widened(self.encoder.get_buffer(name), size, width).to(precision),
+        )
+        return PreparedPair(wide, WordParts(as_x, as_y), size)
+
+    def _prepared_words(self, words: Tensor) -> Tensor:
         # In float16 the epsilon that keeps a word at zero from becoming NaN would be zero itself.
         precise = words.to(torch.promote_types(words.dtype, torch.float32))
-        prepared = self.encoder.prepare(precise).to(words.dtype)
-        return WordParts(self.encoder.as_x(prepared), self.encoder.as_y(prepared))
+        return self.encoder.prepare(precise).to(words.dtype)
 
 
-def _frozen_encoder(saved: PairSource, dimension: int) -> PairEncoder:
-    settings: dict[str, Any] = saved.config["recipe"]["pair"]
-    # The length of words is not taken over: a published model has it folded into its weights.
-    config = PairConfig(
-        composition=settings["composition"], layers=settings["layers"], dimension=dimension
-    )
+def _frozen_encoder(config: PairConfig, values: Callable[[str], Tensor]) -> PairEncoder:
     # Weights that are replaced at once need no memory, and must not draw from torch's generator.
     with torch.device("meta"):
         encoder = make_pair_encoder(config)
-    for prefix, part in encoder.named_modules(prefix="pair"):
-        for name in [name for name, _ in part.named_parameters(recurse=False)]:
-            delattr(part, name)
-            part.register_buffer(name, _copied(saved, f"{prefix}.{name}"))
+    for name in [name for name, _ in encoder.named_parameters()]:
+        path, _, own = name.rpartition(".")
+        part = encoder.get_submodule(path)
+        delattr(part, own)
+        part.register_buffer(own, values(name))
     return encoder
+
+
+def _width_on(device: torch.device, size: int) -> int:
+    return size if device.type == "cpu" else -(-size // _ALIGNED) * _ALIGNED
+
+
+def _widened(values: Tensor, size: int, width: int) -> Tensor:
+    """Weights with zeros behind each vector of D; the first layer takes three side by side."""
+    parts = torch.split(values, size, dim=-1)
+    return torch.cat([widen(part, width) for part in parts], dim=-1)
 
 
 def _copied(saved: PairSource, name: str) -> Tensor:

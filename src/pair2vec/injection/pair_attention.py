@@ -59,6 +59,7 @@ class PairAttention(nn.Module):
         dropout: float = 0.15,
         attention: Attention = "kept",
         pairs_at_once: int = 0,
+        keep_parts: bool = False,
     ) -> None:
         """Copy R out of a model.
 
@@ -68,6 +69,9 @@ class PairAttention(nn.Module):
             attention: What becomes of that to unknown words: "kept" or "renormalised".
             pairs_at_once: The most pairs whose vectors are in memory at a time; 0 is what suits
                 the device.
+            keep_parts: Compute what depends on one word once for all words of the model, not for
+                the words of each batch. It takes four times the memory of the words, and a GPU
+                need not be asked how many words a batch has: CUDA graphs can hold the layer.
         """
         super().__init__()
         if attention not in get_args(Attention):
@@ -77,7 +81,7 @@ class PairAttention(nn.Module):
             raise UsageError(f"pairs_at_once is {pairs_at_once}; it must be 1 or more, or 0")
         self.vocabulary: Vocabulary = saved.vocabulary
         self._ids: dict[str, int] = {}
-        self.attention, self.pairs_at_once = attention, pairs_at_once
+        self.attention, self.pairs_at_once, self.keep_parts = attention, pairs_at_once, keep_parts
         self.pair = FrozenPair(saved)
         self.dropout = nn.Dropout(check_dropout(dropout))
 
@@ -100,7 +104,7 @@ class PairAttention(nn.Module):
     @property
     def dimension(self) -> int:
         """Of the result, 2D."""
-        return 2 * self.pair.words.shape[1]
+        return 2 * self.pair.dimension
 
     def ids(self, sentences: Sequence[Sequence[str]]) -> Tensor:
         """Words as ids (B, n), on the layer's device; 0 for unknown words and behind short ones.
@@ -156,16 +160,18 @@ class PairAttention(nn.Module):
         return number
 
     def _pairs(self, a_ids: Tensor, b_ids: Tensor) -> PairTiles:
-        """Those of two sequences, by the parts of their distinct words."""
+        """Those of two sequences, by the parts of all words or of their own."""
         check_ids(a_ids, b_ids)
+        at_once = self.pairs_at_once or pairs_at_once_on(a_ids.device)
         both = torch.cat([a_ids.flatten(), b_ids.flatten()])
+        if self.keep_parts:
+            check_range(both, len(self.vocabulary))
+            return PairTiles(self.pair.prepared(), a_ids, b_ids, at_once)
         distinct, rows = torch.unique(both, sorted=True, return_inverse=True)
         check_range(distinct, len(self.vocabulary))
         a, b = rows.split([a_ids.numel(), b_ids.numel()])
-        parts = self.pair.word_parts(distinct)
         a, b = a.view(a_ids.shape), b.view(b_ids.shape)
-        at_once = self.pairs_at_once or pairs_at_once_on(a_ids.device)
-        return PairTiles(self.pair.encoder, parts, a, b, at_once)
+        return PairTiles(self.pair.prepared_for(distinct), a, b, at_once)
 
     def _weights(self, a_ids: Tensor, b_ids: Tensor, attention: Tensor, sides: str) -> Tensor:
         """The attention to known words by known words, (B, n, m)."""

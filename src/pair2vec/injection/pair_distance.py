@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pair2vec.encoders.word_vectors import read_word_vectors
 from pair2vec.errors import UsageError
 from pair2vec.injection.pair_attention import PairAttention
-from pair2vec.text.sentences import tokenize
+from pair2vec.injection.restricted import spellings
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 
 
@@ -48,15 +48,13 @@ def pair_distance_attention(
         InputError: the file cannot be read, or has none of the words.
         UsageError: there is no word among `words`.
     """
-    tokens = map(tokenize, set(words))
-    # As `ids` will look for them: what is several words, or none, is unknown.
-    spellings = sorted({found[0] for found in tokens if len(found) == 1})
-    if not spellings:
+    wanted = spellings(words)
+    if not wanted:
         raise UsageError("words: has no word to look for in the word vectors; give some")
-    read = read_word_vectors(path_of_word_vectors, Vocabulary((word, 1) for word in spellings))
+    read = read_word_vectors(path_of_word_vectors, Vocabulary((word, 1) for word in wanted))
     # A word at zero would be told from the others by their own vectors: it has to be unknown.
     rows = np.flatnonzero(read.found)
     kept = Vocabulary((read.vocabulary.words[row], 1) for row in rows)
     special = np.zeros((len(SPECIAL_TOKENS), read.vectors.shape[1]), np.float32)
     table = np.concatenate([special, read.vectors[rows]])
-    return PairAttention(_Differences(kept, table), dropout=dropout)
+    return PairAttention(_Differences(kept, table), dropout=dropout, keep_parts=True)

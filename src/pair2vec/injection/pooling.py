@@ -1,6 +1,7 @@
 """Sums of pair vectors under attention, without all the pair vectors in memory at a time.
 
-Shapes: B batch, n and m words of the sequences a and b, N distinct words of both, D dimension.
+Shapes: B batch, n and m words of the sequences a and b, N distinct words of both, D dimension,
+W width: D, and what a GPU likes to have behind it.
 
 Pair vectors are made tile by tile, and made again for the gradient. R is frozen, so the gradient
 of an attention weight is all there is: dα_ij = ⟨dr_i, r_ij⟩.
@@ -12,9 +13,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 from torch.autograd.function import Function, once_differentiable
+from torch.nn import functional
 
-from pair2vec.encoders.pair import PairEncoder, WordParts
-from pair2vec.encoders.rows import take_rows
+from pair2vec.injection.frozen_pair import PreparedPair
 
 FORWARD, BACKWARD = range(2)
 """R(a_i, b_j) and R(b_j, a_i)."""
@@ -33,42 +34,41 @@ class TileVectors(NamedTuple):
     """R of the pairs of a tile, not yet brought to length one."""
 
     vectors: Tensor
-    """(batch, a, b, D)"""
+    """(batch, a, b, W)"""
     scales: Tensor
     """(batch, a, b): one over the length. Weights are multiplied by it in place of the vectors,
-    which are D times as many numbers."""
+    which are W times as many numbers."""
 
 
 class PairTiles:
     """The pairs of two sequences, as rows of word parts; iterating makes their vectors."""
 
-    def __init__(
-        self, encoder: PairEncoder, parts: WordParts, a: Tensor, b: Tensor, pairs_at_once: int
-    ) -> None:
+    def __init__(self, pair: PreparedPair, a: Tensor, b: Tensor, pairs_at_once: int) -> None:
         """Take rows `a` (B, n) and `b` (B, m) of the parts; nothing is computed yet."""
-        self._encoder, self._parts = encoder, parts
+        self._encoder, self._parts = pair.encoder, pair.parts
         self._a, self._b = a, b
         self._pairs_at_once = pairs_at_once
-        self.dimension = parts.as_x[0].shape[1]
+        self.dimension, self.width = pair.dimension, pair.parts.as_x[0].shape[1]
         # The backward pass runs outside the autocast of the forward pass, but must repeat it.
         kind = a.device.type
         self._autocast = (kind, torch.get_autocast_dtype(kind), torch.is_autocast_enabled(kind))
 
     def __iter__(self) -> Iterator[tuple[Tile, TileVectors]]:
         kind, dtype, enabled = self._autocast
-        for tile in tiles(len(self._a), self._a.shape[1], self._b.shape[1], self._pairs_at_once):
-            # Entered anew for each tile: what uses the vectors chooses its own precision.
-            with torch.autocast(kind, dtype, enabled):
-                made = self._vectors(tile)
-            yield tile, made
+        for places in tiles(len(self._a), self._a.shape[1], self._b.shape[1], self._pairs_at_once):
+            both = self._both_ways(*places)
+            for direction in (FORWARD, BACKWARD):
+                # Entered anew for each: what uses the vectors chooses its own precision.
+                with torch.autocast(kind, dtype, enabled):
+                    made = self._scaled(next(both))
+                yield Tile(*places, direction), made
 
-    def _vectors(self, tile: Tile) -> TileVectors:
-        a, b = self._a[tile.batch, tile.a, None], self._b[tile.batch, None, tile.b]
-        x, y = (a, b) if tile.direction == FORWARD else (b, a)
-        # Not `compose`: the words of a stay one for all words of b until they meet in the encoder.
-        xs = tuple(take_rows(part, x) for part in self._parts.as_x)
-        ys = tuple(take_rows(part, y) for part in self._parts.as_y)
-        vectors: Tensor = self._encoder(xs, ys)
+    def _both_ways(self, batch: slice, a: slice, b: slice) -> Iterator[Tensor]:
+        # The words of a stay one for all words of b until they meet in the encoder.
+        sides = self._a[batch, a, None], self._b[batch, None, b]
+        return self._encoder.both_ways(*(self._parts.rows(side) for side in sides))
+
+    def _scaled(self, vectors: Tensor) -> TileVectors:
         if vectors.dtype == torch.float16:
             # The encoders' epsilon is zero in float16, and a word less itself is 0 / 0.
             vectors = vectors.nan_to_num_()
@@ -78,7 +78,7 @@ class PairTiles:
         return TileVectors(vectors, 1 / lengths.clamp_min(shortest))
 
 
-def tiles(batch: int, n: int, m: int, pairs_at_once: int) -> Iterator[Tile]:
+def tiles(batch: int, n: int, m: int, pairs_at_once: int) -> Iterator[tuple[slice, slice, slice]]:
     """All pairs, at most so many at a time: of several rows if possible, else of a part of one."""
     width = min(m, pairs_at_once) or 1
     height = min(n, pairs_at_once // width) or 1
@@ -86,9 +86,7 @@ def tiles(batch: int, n: int, m: int, pairs_at_once: int) -> Iterator[Tile]:
     for k in range(0, batch, depth):
         for i in range(0, n, height):
             for j in range(0, m, width):
-                for direction in (FORWARD, BACKWARD):
-                    places = slice(k, k + depth), slice(i, i + height), slice(j, j + width)
-                    yield Tile(*places, direction)
+                yield slice(k, k + depth), slice(i, i + height), slice(j, j + width)
 
 
 def pool_pairs(pairs: PairTiles, weights: Tensor) -> Tensor:
@@ -119,16 +117,16 @@ class _Pooled(Function):
     ) -> tuple[Tensor, Tensor | None]:
         ctx.pairs, ctx.shape = pairs, of_a.shape
         batch, n, m = of_a.shape
-        sum_a = _precise_zeros(of_a, (batch, n, 2, pairs.dimension))
-        sum_b = _precise_zeros(of_a, (batch, m if of_b is not None else 0, 2, pairs.dimension))
+        sum_a = _precise_zeros(of_a, (batch, n, 2, pairs.width))
+        sum_b = _precise_zeros(of_a, (batch, m if of_b is not None else 0, 2, pairs.width))
         for (k, i, j, direction), (vectors, scales) in pairs:
             weights = (of_a[k, i, j] * scales).to(vectors.dtype)
             sum_a[k, i, direction] += torch.einsum("kij,kijd->kid", weights, vectors)
             if of_b is not None:
                 weights = (of_b[k, i, j] * scales).to(vectors.dtype)
                 sum_b[k, j, 1 - direction] += torch.einsum("kij,kijd->kjd", weights, vectors)
-        first = sum_a.flatten(2).to(of_a.dtype)
-        return first, None if of_b is None else sum_b.flatten(2).to(of_b.dtype)
+        first, second = (found[..., : pairs.dimension].flatten(2) for found in (sum_a, sum_b))
+        return first.to(of_a.dtype), None if of_b is None else second.to(of_b.dtype)
 
     @staticmethod
     @once_differentiable
@@ -140,8 +138,8 @@ class _Pooled(Function):
         pairs: PairTiles = ctx.pairs
         _, wants_a, wants_b = ctx.needs_input_grad
         d_a, d_b = (_precise_zeros(d_sum_a, ctx.shape) for _ in range(2))
-        halves_a = _by_direction(d_sum_a)
-        halves_b = _by_direction(d_sum_b) if d_sum_b is not None else halves_a
+        halves_a = _by_direction(d_sum_a, pairs.width)
+        halves_b = _by_direction(d_sum_b, pairs.width) if d_sum_b is not None else halves_a
         for (k, i, j, direction), (vectors, scales) in pairs:
             if wants_a:
                 half = halves_a[k, i, direction].to(vectors.dtype)
@@ -152,9 +150,10 @@ class _Pooled(Function):
         return None, d_a if wants_a else None, d_b if wants_b else None
 
 
-def _by_direction(sums: Tensor) -> Tensor:
-    """(B, n, 2D) as (B, n, 2, D)."""
-    return sums.reshape(*sums.shape[:2], 2, -1)
+def _by_direction(sums: Tensor, width: int) -> Tensor:
+    """(B, n, 2D) as (B, n, 2, W)."""
+    halves = torch.unflatten(sums, 2, (2, -1))
+    return functional.pad(halves, (0, width - halves.shape[-1]))
 
 
 def _precise_zeros(like: Tensor, shape: tuple[int, ...]) -> Tensor:

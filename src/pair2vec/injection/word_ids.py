@@ -48,12 +48,12 @@ def check_ids(a_ids: Tensor, b_ids: Tensor) -> None:
 
 
 def check_range(ids: Tensor, size: int) -> None:
-    """Refuse ids that are none of the layer's `size`.
+    """Refuse ids that are none of the layer's `size`; unseen while a GPU records what it is told.
 
     Raises:
         UsageError: one is negative, or too large.
     """
-    if not ids.numel():
+    if not ids.numel() or (ids.is_cuda and torch.cuda.is_current_stream_capturing()):
         return
     least, most = (int(number) for number in torch.aminmax(ids))
     if least < 0 or most >= size:

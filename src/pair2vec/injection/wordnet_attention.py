@@ -39,6 +39,8 @@ class WordNetAttention(nn.Module):
     """(K,) first · words + second, ascending."""
     features: Tensor
     """(K + 1, F); the last row is that of an unrelated pair."""
+    exchanged: Tensor
+    """(K + 1, F), as seen from the second word."""
 
     def __init__(self, wordnet: WordNet, words: Iterable[str], *, dropout: float = 0.0) -> None:
         """Look up all relations among some words.
@@ -57,6 +59,7 @@ class WordNetAttention(nn.Module):
         features = nn.functional.pad(torch.from_numpy(found.features), (0, 0, 0, 1))
         self.register_buffer("keys", keys, persistent=False)
         self.register_buffer("features", features, persistent=False)
+        self.register_buffer("exchanged", features[:, _EXCHANGED], persistent=False)
 
     @property
     def dimension(self) -> int:
@@ -98,7 +101,7 @@ class WordNetAttention(nn.Module):
         check_attention(b_ids, a_ids, attention_ba, "ba")
         rows = self._rows(a_ids, b_ids)
         side_a = _pooled(attention_ab, rows, self.features)
-        side_b = _pooled(attention_ba, rows.mT, self.features[:, _EXCHANGED])
+        side_b = _pooled(attention_ba, rows.mT, self.exchanged)
         return BothSides(self.dropout(side_a), self.dropout(side_b))
 
     def extra_repr(self) -> str:

@@ -1,10 +1,10 @@
 """Batches of premises and hypotheses, as tensors; made on the CPU, by another thread if need be.
 
-Shapes: B batch, n and m words of the longest premise and hypothesis, E examples.
+Shapes: B batch, n and m places of premises and hypotheses, E examples.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -16,8 +16,8 @@ from pair2vec.injection.relation_source import RelationSource
 from pair2vec.nli.examples import LABELS, NliExample
 from pair2vec.supervised.numbered_sentences import NumberedSentences
 from pair2vec.supervised.order import Numbers
-from pair2vec.supervised.sequences import Packing
 from pair2vec.supervised.side import Side
+from pair2vec.supervised.widths import Widths, exactly
 
 NO_CLASS = -100
 """Of an example without a label; torch's cross entropy leaves it out."""
@@ -29,18 +29,15 @@ class NliBatch:
 
     premises: Side
     hypotheses: Side
-    packing: Packing
-    """Of both sides together."""
     labels: Tensor
     """(B,)"""
 
-    def to(self, device: torch.device) -> "NliBatch":
-        """On this device."""
-        return NliBatch(
-            premises=self.premises.to(device),
-            hypotheses=self.hypotheses.to(device),
-            packing=self.packing.to(device),
-            labels=self.labels.to(device),
+    def read_by(self, embedder: Embedder) -> "NliBatch":
+        """With what is frozen of the embedder's work done."""
+        return replace(
+            self,
+            premises=self.premises.read_by(embedder),
+            hypotheses=self.hypotheses.read_by(embedder),
         )
 
 
@@ -63,19 +60,25 @@ class NumberedExamples:
         """How many there are."""
         return len(self.examples)
 
-    def numbers(self, chosen: Numbers, side: int) -> tuple[Numbers, NDArray[np.bool_]]:
+    def numbers(
+        self, chosen: Numbers, side: int, widths: Widths
+    ) -> tuple[Numbers, NDArray[np.bool_]]:
         """The words of some premises (0) or hypotheses (1), and which places have one: (B, n)."""
-        return self._sentences.block(2 * chosen + side)
+        return self._sentences.block(2 * chosen + side, widths=widths)
 
 
 class NliBatches:
     """Examples for one network: asked for batches of them."""
 
     def __init__(
-        self, numbered: NumberedExamples, embedder: Embedder, relations: RelationSource
+        self,
+        numbered: NumberedExamples,
+        embedder: Embedder,
+        relations: RelationSource,
+        widths: Widths = exactly,
     ) -> None:
         """Look up every distinct word once: a batch is then made of numbers alone."""
-        self._numbered, self._embedder = numbered, embedder
+        self._numbered, self._embedder, self._widths = numbered, embedder, widths
         ids = relations.ids([[word] for word in numbered.words])
         self._ids: Numbers = ids.cpu().numpy().reshape(-1)
         self.sizes, self.labels = numbered.sizes, numbered.labels
@@ -86,21 +89,20 @@ class NliBatches:
 
     def batch(self, chosen: Numbers) -> NliBatch:
         """The examples of these numbers."""
-        lengths = self.sizes[chosen]
         examples = [self._numbered.examples[number] for number in chosen.tolist()]
         premises, hypotheses = (self._side(examples, chosen, side) for side in range(2))
         return NliBatch(
             premises=premises,
             hypotheses=hypotheses,
-            packing=Packing.of([lengths[:, 0], lengths[:, 1]]),
             labels=torch.from_numpy(self.labels[chosen]),
         )
 
     def _side(self, examples: Sequence[NliExample], chosen: Numbers, side: int) -> Side:
-        words, is_word = self._numbered.numbers(chosen, side)
+        words, is_word = self._numbered.numbers(chosen, side, self._widths)
         ids = np.where(is_word, self._ids[words] if len(self._ids) else 0, 0)
+        sentences = [example.sentences[side] for example in examples]
         return Side(
-            inputs=self._embedder.prepare([example.sentences[side] for example in examples]),
+            inputs=self._embedder.prepare(sentences, words.shape[1]),
             ids=torch.from_numpy(ids),
             is_word=torch.from_numpy(is_word),
         )

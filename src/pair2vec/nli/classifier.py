@@ -16,6 +16,7 @@ from pair2vec.nli.batches import NliBatches, NumberedExamples
 from pair2vec.nli.esim import Esim
 from pair2vec.nli.examples import LABELS, NliExample
 from pair2vec.nli.settings import NliSettings
+from pair2vec.supervised.batch_tensors import moved
 from pair2vec.supervised.inputs import Inputs
 from pair2vec.supervised.network_kind import NetworkKind
 from pair2vec.supervised.order import batches_by_size
@@ -79,7 +80,7 @@ def predict_batches(
     was_training = network.training
     network.eval()
     orders = batches_by_size(batches.sizes, _AT_ONCE)
-    made = (batches.batch(numbers).to(device) for numbers in orders)
+    made = (moved(batches.batch(numbers), device) for numbers in orders)
     with computing(device):
         ready = made_ahead(made, _AHEAD) if device.type == "cuda" else made
         found = [network(batch).softmax(dim=-1) for batch in ready]

@@ -1,7 +1,7 @@
 """ESIM (Chen et al., ACL 2017), with what pairs of words say in its inference layer.
 
-Shapes: B batch, n and m words of the longest premise and hypothesis, H hidden, D dimension of
-pairs. The premise is a, the hypothesis is b.
+Shapes: B batch, n and m places of premises and hypotheses, H hidden, D dimension of pairs. The
+premise is a, the hypothesis is b.
 
     a, b        vectors of words, through a BiLSTM
     s_ij        a_i · b_j; α and β are its softmax over j and over i
@@ -99,7 +99,7 @@ class Esim(nn.Module):
         """Words in their sentences."""
         sides = (batch.premises, batch.hypotheses)
         words = [self.word_dropout(self.embedder(side.inputs)) for side in sides]
-        return Encoded(*self.encoder(words, batch.packing))
+        return Encoded(*self.encoder(words, [side.is_word for side in sides]))
 
     def classify(
         self, batch: NliBatch, encoded: Encoded, for_words: Attention, for_pairs: Attention
@@ -116,7 +116,7 @@ class Esim(nn.Module):
             )
             for own, other, r in zip(encoded, aligned, related, strict=True)
         ]
-        inferred = self.inference(projected, batch.packing)
+        inferred = self.inference(projected, [side.is_word for side in sides])
         pooled = [
             pool(block, side.is_word)
             for block, side in zip(inferred, sides, strict=True)

@@ -23,6 +23,7 @@ from pair2vec.nli.batches import NliBatches, NumberedExamples
 from pair2vec.nli.classifier import Classifier
 from pair2vec.nli.esim import Attention, attend
 from pair2vec.nli.examples import LABELS, NliExample
+from pair2vec.supervised.batch_tensors import moved
 
 
 class PairShare(NamedTuple):
@@ -51,7 +52,7 @@ def explain(classifier: Classifier, example: NliExample, top: int = 10) -> Expla
     """Label an example, and say which pairs of words mattered most."""
     network, device = classifier.network.eval(), classifier.device
     batches = NliBatches(NumberedExamples([example]), network.embedder, network.relations)
-    batch = batches.batch(np.zeros(1, np.int64)).to(device)
+    batch = moved(batches.batch(np.zeros(1, np.int64)), device)
     # cuDNN has no gradients of a network that is not training.
     with torch.backends.cudnn.flags(enabled=False):
         with torch.no_grad():

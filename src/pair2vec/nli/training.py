@@ -13,7 +13,7 @@ from pair2vec.nli.settings import NliSettings
 from pair2vec.supervised.inputs import InputPlaces
 from pair2vec.supervised.order import Numbers, classes_of_length
 from pair2vec.supervised.task import Measures
-from pair2vec.supervised.training import RunOptions, train_network
+from pair2vec.supervised.training import RunOptions, train_network, widths_of_training
 
 
 class NliTask:
@@ -27,6 +27,10 @@ class NliTask:
     def batch(self, numbers: Numbers) -> NliBatch:
         """Of the examples to learn from."""
         return self._train.batch(numbers)
+
+    def read(self, batch: NliBatch) -> NliBatch:
+        """Both sides by the embedder."""
+        return batch.read_by(self.network.embedder)
 
     def measure(self, batch: NliBatch) -> dict[str, Tensor]:
         """Cross entropy, and the share of labels that are right."""
@@ -55,11 +59,9 @@ def train_classifier(
     """
 
     def task(network: Esim) -> NliTask:
-        train, dev = (
-            NliBatches(part.numbered, network.embedder, network.relations)
-            for part in (data.train, data.dev)
-        )
-        return NliTask(network, train, dev)
+        inputs = network.embedder, network.relations
+        train = NliBatches(data.train.numbered, *inputs, widths_of_training(network))
+        return NliTask(network, train, NliBatches(data.dev.numbered, *inputs))
 
     chosen = settings or NliSettings()
     return Classifier(*train_network(CLASSIFIER, task, out, data, places, chosen, **options))

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from pair2vec.qa.batches import QaBatches
 from pair2vec.qa.bidaf import Bidaf
 from pair2vec.qa.spans import all_spans, best_spans
+from pair2vec.supervised.batch_tensors import moved
 from pair2vec.supervised.order import Numbers, batches_by_size
 from pair2vec.training.devices import computing
 from pair2vec.triples.ahead import made_ahead
@@ -58,7 +59,7 @@ def span_odds(
         np.zeros(count, np.float32),
     )
     orders = batches_by_size(batches.sizes, _AT_ONCE)
-    made = ((batches.batch(numbers).to(device), numbers) for numbers in orders)
+    made = ((moved(batches.batch(numbers), device), numbers) for numbers in orders)
     with computing(device):
         for batch, numbers in made_ahead(made, _AHEAD) if device.type == "cuda" else made:
             scores = network(batch)

@@ -1,10 +1,10 @@
 """Batches of questions and passages, as tensors; made on the CPU, by another thread if need be.
 
-Shapes: B batch, n and m words of the longest passage and question, U distinct words of the batch,
+Shapes: B batch, n and m places of passages and questions, U distinct words of the batch or more,
 C characters, K windows.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -17,8 +17,8 @@ from pair2vec.qa.characters import spelled
 from pair2vec.qa.numbered import NumberedQuestions
 from pair2vec.qa.windows import Windows
 from pair2vec.supervised.order import Numbers
-from pair2vec.supervised.sequences import Packing
 from pair2vec.supervised.side import Side
+from pair2vec.supervised.widths import Widths, exactly
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,23 +33,15 @@ class QaBatch:
     """(B, n), rows of the letters."""
     question_rows: Tensor
     """(B, m)"""
-    of_both: Packing
-    """Of passages and questions together."""
-    of_passages: Packing
     answers: Tensor
     """(B, 2), the first and the last word, counted in the passage's part; −1 for no answer."""
 
-    def to(self, device: torch.device) -> "QaBatch":
-        """On this device."""
-        return QaBatch(
-            passages=self.passages.to(device),
-            questions=self.questions.to(device),
-            letters=self.letters.to(device),
-            passage_rows=self.passage_rows.to(device),
-            question_rows=self.question_rows.to(device),
-            of_both=self.of_both.to(device),
-            of_passages=self.of_passages.to(device),
-            answers=self.answers.to(device),
+    def read_by(self, embedder: Embedder) -> "QaBatch":
+        """With what is frozen of the embedder's work done."""
+        return replace(
+            self,
+            passages=self.passages.read_by(embedder),
+            questions=self.questions.read_by(embedder),
         )
 
 
@@ -62,9 +54,11 @@ class QaBatches:
         windows: Windows,
         embedder: Embedder,
         relations: RelationSource,
+        widths: Widths = exactly,
     ) -> None:
         """Look up every distinct word once: a batch is then made of numbers alone."""
         self._numbered, self.windows, self._embedder = numbered, windows, embedder
+        self._widths = widths
         ids = relations.ids([[word] for word in numbered.words])
         self._ids: Numbers = ids.cpu().numpy().reshape(-1)
         self._letters = spelled(numbered.words)
@@ -80,27 +74,27 @@ class QaBatches:
         """The windows of these numbers."""
         question, first, length = (part[chosen] for part in self.windows)
         numbered, sentences = self._numbered, self._numbered.sentences
-        passages = sentences.block(numbered.passages[question], first, length)
-        questions = sentences.block(numbered.questions[question])
+        passages = sentences.block(numbered.passages[question], first, length, self._widths)
+        questions = sentences.block(numbered.questions[question], widths=self._widths)
         words = np.concatenate([passages[0].ravel(), questions[0].ravel()])
         distinct, rows = np.unique(words, return_inverse=True)
         of_passages, of_questions = np.split(rows, [passages[0].size])
         answers = numbered.answers[question]
-        lengths = self.sizes[chosen]
+        letters = np.zeros((self._widths(len(distinct)), self._letters.shape[1]), np.uint8)
+        letters[: len(distinct)] = self._letters[distinct]
         return QaBatch(
             passages=self._side(*passages),
             questions=self._side(*questions),
-            letters=torch.from_numpy(self._letters[distinct]),
+            letters=torch.from_numpy(letters),
             passage_rows=torch.from_numpy(of_passages.reshape(passages[0].shape)),
             question_rows=torch.from_numpy(of_questions.reshape(questions[0].shape)),
-            of_both=Packing.of([lengths[:, 0], lengths[:, 1]]),
-            of_passages=Packing.of([lengths[:, 0]]),
             answers=torch.from_numpy(np.where(answers < 0, answers, answers - first[:, None])),
         )
 
     def _side(self, words: Numbers, is_word: NDArray[np.bool_]) -> Side:
+        texts = self._numbered.sentences.text(words, is_word)
         return Side(
-            inputs=self._embedder.prepare(self._numbered.sentences.text(words, is_word)),
+            inputs=self._embedder.prepare(texts, words.shape[1]),
             ids=torch.from_numpy(np.where(is_word, self._ids[words], 0)),
             is_word=torch.from_numpy(is_word),
         )

@@ -1,6 +1,6 @@
 """BiDAF++ (Clark & Gardner, ACL 2018), with what pairs of words say in its attention layer.
 
-Shapes: B batch, n and m words of the longest passage and question, H hidden, D dimension of pairs.
+Shapes: B batch, n and m places of passages and questions, H hidden, D dimension of pairs.
 The passage is a, the question is b.
 
     a, b        words and their characters, through a BiGRU
@@ -92,11 +92,11 @@ class Bidaf(nn.Module):
         a, b = self._encode(batch)
         projected = self.dropout(self._attend(a, b, batch))
         is_word = batch.passages.is_word
-        (read,) = self.modelling([projected], batch.of_passages)
+        (read,) = self.modelling([projected], [is_word])
         seen = projected + self.self_attention(self.dropout(read), is_word)
         dropped = self.dropout(seen)
-        (starts,) = self.starts([dropped], batch.of_passages)
-        (ends,) = self.ends([torch.cat([dropped, starts], dim=-1)], batch.of_passages)
+        (starts,) = self.starts([dropped], [is_word])
+        (ends,) = self.ends([torch.cat([dropped, starts], dim=-1)], [is_word])
         start_scores = _scored(self.start_score, starts, is_word)
         end_scores = _scored(self.end_score, ends, is_word)
         summed = [
@@ -115,7 +115,8 @@ class Bidaf(nn.Module):
             torch.cat([self.embedder(side.inputs), take_rows(letters, rows)], dim=-1)
             for side, rows in sides
         ]
-        encoded = self.encoder([self.dropout(block) for block in words], batch.of_both)
+        masks = [side.is_word for side, _ in sides]
+        encoded = self.encoder([self.dropout(block) for block in words], masks)
         return [self.dropout(block) for block in encoded]
 
     def _attend(self, a: Tensor, b: Tensor, batch: QaBatch) -> Tensor:

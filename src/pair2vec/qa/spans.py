@@ -46,10 +46,14 @@ def all_spans(scores: Scores) -> Tensor:
 def span_loss(scores: Scores, answers: Tensor) -> Tensor:
     """−log p of each question's span (B, 2), or of no answer where its first word is −1: (B,)."""
     first, last = answers.clamp_min(0).unbind(dim=1)
-    rows = torch.arange(len(answers), device=answers.device)
-    span = scores.starts[rows, first] + scores.ends[rows, last]
+    span = _taken(scores.starts, first) + _taken(scores.ends, last)
     right = torch.where(answers[:, 0] < 0, scores.no_answer, span)
     return torch.logaddexp(scores.no_answer, all_spans(scores)) - right
+
+
+def _taken(scores: Tensor, place: Tensor) -> Tensor:
+    """Of each row (B, n) the score at a place (B,): (B,)."""
+    return scores.gather(1, place[:, None])[:, 0]
 
 
 def best_spans(scores: Scores, longest: int, top: int = 1) -> Spans:

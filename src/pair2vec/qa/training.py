@@ -20,17 +20,17 @@ from pair2vec.qa.windows import training_windows
 from pair2vec.supervised.inputs import InputPlaces
 from pair2vec.supervised.order import Numbers, classes_of_length
 from pair2vec.supervised.task import Measures
-from pair2vec.supervised.training import RunOptions, train_network
+from pair2vec.supervised.training import RunOptions, train_network, widths_of_training
 
 _log = logging.getLogger(__name__)
 
 
-class QaTask:
-    """BiDAF++ as the loop wants it."""
+class QaLearning:
+    """BiDAF++, and the questions it learns from."""
 
-    def __init__(self, network: Bidaf, data: QaData, reading: ReadingConfig) -> None:
-        self.network, self._reading = network, reading
-        windows, left = training_windows(data.train, reading.max_words)
+    def __init__(self, network: Bidaf, asked: NumberedQuestions, reading: ReadingConfig) -> None:
+        self.network = network
+        windows, left = training_windows(asked, reading.max_words)
         if not len(windows.question):
             raise InputError("no question to learn from: no answer is where the data says")
         for count, reason in (
@@ -39,18 +39,32 @@ class QaTask:
         ):
             if count:
                 _log.info("%d questions are not learnt from: their answer %s", count, reason)
-        self._train = QaBatches(data.train, windows, network.embedder, network.relations)
+        self._train = QaBatches(
+            asked, windows, network.embedder, network.relations, widths_of_training(network)
+        )
         self.sizes = classes_of_length(self._train.sizes)
-        self._dev, self._dev_numbered = data.dev, NumberedQuestions(data.dev)
-        self._dev_chosen = _spread(len(self._dev_numbered), reading.dev_questions)
 
     def batch(self, numbers: Numbers) -> QaBatch:
         """Of the questions to learn from."""
         return self._train.batch(numbers)
 
+    def read(self, batch: QaBatch) -> QaBatch:
+        """Both texts by the embedder."""
+        return batch.read_by(self.network.embedder)
+
     def measure(self, batch: QaBatch) -> dict[str, Tensor]:
         """−log p of the answer, or of there being none."""
         return {"loss": span_loss(self.network(batch), batch.answers).mean()}
+
+
+class QaTask(QaLearning):
+    """With the questions that the best weights are chosen by."""
+
+    def __init__(self, network: Bidaf, data: QaData, reading: ReadingConfig) -> None:
+        super().__init__(network, data.train, reading)
+        self._reading = reading
+        self._dev, self._dev_numbered = data.dev, NumberedQuestions(data.dev)
+        self._dev_chosen = _spread(len(self._dev_numbered), reading.dev_questions)
 
     def score_dev(self) -> Measures:
         """F1 and EM of SQuAD 2.0; nothing is said where no answer is likelier."""

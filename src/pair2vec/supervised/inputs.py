@@ -14,6 +14,7 @@ from pair2vec.injection.no_pairs import NoPairs
 from pair2vec.injection.pair_attention import Attention, PairAttention
 from pair2vec.injection.pair_distance import pair_distance_attention
 from pair2vec.injection.relation_source import RelationSource
+from pair2vec.injection.restricted import restricted
 from pair2vec.injection.wordnet_attention import WordNetAttention
 from pair2vec.model.folder import load_model
 from pair2vec.model.shelf import bundled_models, find_model
@@ -109,13 +110,13 @@ def _no_pairs(places: InputPlaces, words: list[str], config: PairsConfig) -> _Op
 
 
 def _pair_vectors(places: InputPlaces, words: list[str], config: PairsConfig) -> _Opened:
-    del words
     saved = load_model(find_model(places.pair_model))
     layer = PairAttention(
-        evened_out(saved, config.whitening),
+        restricted(evened_out(saved, config.whitening), words),
         dropout=config.dropout,
         attention=config.attention,
         pairs_at_once=config.at_once,
+        keep_parts=True,
     )
     # A bundled model is told by its name, whatever the folder of the package.
     fingerprint = saved.config.get("corpus", {}).get("fingerprint")

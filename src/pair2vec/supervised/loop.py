@@ -11,11 +11,12 @@ from typing import Any, Generic, NamedTuple
 import torch
 from torch import Tensor
 
-from pair2vec.supervised.adam import Adam
+from pair2vec.supervised.batch_tensors import moved
 from pair2vec.supervised.order import epoch_batches
 from pair2vec.supervised.plateau import Plateau
 from pair2vec.supervised.randomness import generator_states, set_generator_states
 from pair2vec.supervised.settings import SupervisedConfig
+from pair2vec.supervised.step import Step
 from pair2vec.supervised.task import Batch, Measures, Task
 from pair2vec.supervised.weights import copied_weights, learnt_weights, set_weights
 from pair2vec.training.checkpoint import Checkpoint, last_checkpoint, write_checkpoint
@@ -56,7 +57,7 @@ class Surroundings:
 
 
 class SupervisedTrainer(Generic[Batch]):
-    """A run: the network of a task, and everything that changes with it.
+    """A run: the network of a task, on its device already, and everything that changes with it.
 
     Made and run inside `randomness.seeded`, since dropout draws from torch's own generators.
     """
@@ -65,8 +66,8 @@ class SupervisedTrainer(Generic[Batch]):
         self, task: Task[Batch], config: SupervisedConfig, surroundings: Surroundings
     ) -> None:
         self._task, self._config, self._surroundings = task, config, surroundings
-        self._network = task.network.to(surroundings.device)
-        self._adam = Adam(learnt_weights(self._network), config)
+        self._network = task.network
+        self._step = Step(task, config, surroundings.device)
         self._plateau = Plateau(config.rate)
         self._best: dict[str, Tensor] = {}
         self.best_dev: Measures = {}
@@ -125,20 +126,15 @@ class SupervisedTrainer(Generic[Batch]):
 
     def _batches(self, order: list[Any]) -> Iterator[tuple[Batch, int]]:
         device = self._surroundings.device
-        made = ((self._task.batch(numbers).to(device), len(numbers)) for numbers in order)
+        made = ((moved(self._task.batch(numbers), device), len(numbers)) for numbers in order)
         # A CPU has no time to spare while it learns.
         return made_ahead(made, _BATCHES_AHEAD) if device.type == "cuda" else made
 
     def _learn(self, batch: Batch, examples: int) -> None:
-        self._network.train()
-        with computing(self._surroundings.device):
-            measures = self._task.measure(batch)
-        norm = self._adam.step(measures["loss"], self._plateau.rate)
         # Added up where they are: to look at one would be to wait for the device.
-        for name, value in {**measures, "gradient_norm": norm}.items():
+        for name, value in self._step(batch, self._plateau.rate).items():
             before = self._sums.get(name)
-            value = value.detach().double()
-            self._sums[name] = value if before is None else before + value
+            self._sums[name] = value.double() if before is None else before + value
         self._batches_summed += 1
         self._examples += examples
         self.step += 1
@@ -203,7 +199,7 @@ class SupervisedTrainer(Generic[Batch]):
         groups: dict[str, dict[str, Any]] = {
             "network": dict(learnt_weights(self._network)),
             "best": self._best,
-            "optimiser": self._adam.state,
+            "optimiser": self._step.adam.state,
             "generator": generator_states(self._surroundings.device),
             "sums": self._sums,
         }
@@ -228,7 +224,7 @@ class SupervisedTrainer(Generic[Batch]):
             groups.setdefault(group, {})[own] = values
         device = self._surroundings.device
         set_weights(self._network, groups["network"], f"the checkpoint of step {checkpoint.step}")
-        self._adam.state = groups["optimiser"]
+        self._step.adam.state = groups["optimiser"]
         self._best = {name: values.to(device) for name, values in groups.get("best", {}).items()}
         self._sums = {name: values.to(device) for name, values in groups.get("sums", {}).items()}
         set_generator_states(groups["generator"], device)

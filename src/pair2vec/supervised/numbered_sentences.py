@@ -1,6 +1,6 @@
 """Sentences with their words as numbers: looked at once, however many networks learn of them.
 
-Shapes: S sentences, B batch, n words of its longest, W distinct words.
+Shapes: S sentences, B batch, n places for its longest, W distinct words.
 """
 
 from collections import defaultdict
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pair2vec.supervised.order import Numbers
+from pair2vec.supervised.widths import Widths, exactly
 
 
 class NumberedSentences:
@@ -28,7 +29,11 @@ class NumberedSentences:
         """(W,), each once; a word's number is its place."""
 
     def block(
-        self, rows: Numbers, first: Numbers | int = 0, lengths: Numbers | None = None
+        self,
+        rows: Numbers,
+        first: Numbers | int = 0,
+        lengths: Numbers | None = None,
+        widths: Widths = exactly,
     ) -> tuple[Numbers, NDArray[np.bool_]]:
         """The words of some sentences, and which places have one: (B, n) each.
 
@@ -36,9 +41,10 @@ class NumberedSentences:
             rows: (B,), which sentences.
             first: (B,), the word of each to begin with.
             lengths: (B,), how many words of each; all by default.
+            widths: How many places a longest sentence is given.
         """
         lengths = self.lengths[rows] - first if lengths is None else lengths
-        places = np.arange(lengths.max(initial=0))
+        places = np.arange(widths(int(lengths.max(initial=0))))
         is_word: NDArray[np.bool_] = places < lengths[:, None]
         words = np.zeros(is_word.shape, np.int64)
         words[is_word] = self._numbers[((self._starts[rows] + first)[:, None] + places)[is_word]]

@@ -6,11 +6,9 @@ Shapes: E examples, k measures of how long one is.
 import numpy as np
 from numpy.typing import NDArray
 
-Numbers = NDArray[np.int64]
+from pair2vec.supervised.widths import class_widths
 
-_FACTOR = 1.25
-"""Between the first lengths of two classes: a larger one pads the first text, a smaller the second.
-"""
+Numbers = NDArray[np.int64]
 
 
 def epoch_batches(
@@ -47,10 +45,9 @@ def batches_by_size(sizes: Numbers, batch: int) -> list[Numbers]:
 
 
 def classes_of_length(sizes: Numbers) -> Numbers:
-    """Sizes (E, 2) of two texts: the first in classes by a factor of length, the second by length.
+    """Sizes (E, 2) of two texts: the first by the width of its class, the second by length.
 
     By length alone, hardly a batch of one length of the first text would be left, and all lengths
     of second ones were in it: of the pairs of words in a batch, two in three would be padding.
     """
-    classes = np.ceil(np.log(np.maximum(sizes[:, 0], 1)) / np.log(_FACTOR)).astype(np.int64)
-    return np.stack([classes, sizes[:, 1]], axis=1)
+    return np.stack([class_widths(sizes[:, 0]), sizes[:, 1]], axis=1)

@@ -3,75 +3,76 @@
 Shapes: B batch, n longest sequence of a block, D dimension.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
-
-from pair2vec.supervised.sequences import Packing
-
-_WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+from torch.nn import functional
 
 
-class BothWays(nn.Module, ABC):
-    """Both directions over blocks of sequences; cuDNN's on a GPU."""
+class BothWays(nn.Module):
+    """Both directions over blocks of sequences; cuDNN's on a GPU.
 
-    def __init__(self, hidden: int) -> None:
+    Sequences run over the padding behind them, which does them no harm: forward, it comes after
+    all that counts; backward, each sequence is turned round first. torch's packed sequences need
+    their lengths on the CPU, so that no graph of a GPU can hold them, and take a CPU two to three
+    times as long.
+    """
+
+    ahead: nn.RNNBase
+    back: nn.RNNBase
+
+    def __init__(self, ahead: nn.RNNBase, back: nn.RNNBase) -> None:
+        """Take torch's own networks of one direction each; their weights are drawn anew."""
         super().__init__()
-        self.hidden, self.dimension = hidden, 2 * hidden
+        self.ahead, self.back = ahead, back
+        self.dimension = ahead.hidden_size + back.hidden_size
+        for cells in (ahead, back):
+            _initialise(cells)
 
-    @property
-    @abstractmethod
-    def cells(self) -> nn.RNNBase:
-        """Torch's own network, whose weights are used."""
+    def forward(self, blocks: Sequence[Tensor], masks: Sequence[Tensor]) -> list[Tensor]:
+        """Blocks (B, n, D) with words where masks (B, n) say, at the begin of each row.
 
-    @abstractmethod
-    def _run(self, block: Tensor, weights: list[Tensor]) -> Tensor:
-        """One direction over a whole block: (B, n, hidden)."""
-
-    def _initialise(self) -> None:
-        """As AllenNLP does."""
-        for name, values in self.cells.named_parameters():
-            if "weight_ih" in name:
-                nn.init.xavier_uniform_(values)
-            elif "weight_hh" in name:
-                nn.init.orthogonal_(values)
-            else:
-                nn.init.zeros_(values)
-
-    def forward(self, blocks: Sequence[Tensor], packing: Packing) -> list[Tensor]:
-        """(B, n, D) each to (B, n, 2 hidden); rows behind a sequence's end are zero."""
-        if not len(packing.rows):
-            return [self._nothing(block) for block in blocks]
-        if blocks[0].device.type == "cpu":
-            # Packed sequences take torch two to three times as long here, and padding is little.
-            return [self.run_padded(*pair) for pair in zip(blocks, packing.lengths, strict=True)]
-        packed, _ = self.cells(packing.pack(blocks))
-        return packing.unpack(packed, blocks)
-
-    def run_padded(self, block: Tensor, lengths: Tensor) -> Tensor:
-        """The same for one block, by running over the padding too.
-
-        Forward, what is behind a sequence does it no harm; backward, each is turned round first.
+        Returns:
+            (B, n, 2 hidden) each; rows behind a sequence's end are zero.
         """
+        if blocks[0].device.type == "cpu":
+            return [self._run(*pair) for pair in zip(blocks, masks, strict=True)]
+        # A GPU waits for one step after the other, and takes as long for few sequences as for many.
+        width = max(block.shape[1] for block in blocks)
+        joined, is_word = (
+            torch.cat([_widened(part, width) for part in parts]) for parts in (blocks, masks)
+        )
+        found = torch.split(self._run(joined, is_word), [len(block) for block in blocks])
+        return [part[:, : block.shape[1]] for part, block in zip(found, blocks, strict=True)]
+
+    def _run(self, block: Tensor, is_word: Tensor) -> Tensor:
         if not block.numel():
-            return self._nothing(block)
-        places = torch.arange(block.shape[1], device=block.device)
-        is_in = places < lengths[:, None]
-        turned = torch.where(is_in, lengths[:, None] - 1 - places, places)[..., None]
-        ahead = self._run_one_way(block, "")
-        back = self._run_one_way(block.take_along_dim(turned, dim=1), "_reverse")
-        return torch.cat([ahead, back.take_along_dim(turned, dim=1)], -1) * is_in[..., None]
+            return block.new_zeros(*block.shape[:2], self.dimension)
+        # torch would take float16 for bfloat16 here, in which small gradients are zero.
+        with torch.autocast(block.device.type, enabled=False):
+            block = block.to(torch.promote_types(block.dtype, torch.float32))
+            places = torch.arange(block.shape[1], device=block.device)
+            lengths = is_word.sum(dim=1, keepdim=True)
+            turned = torch.where(is_word, lengths - 1 - places, places)[..., None]
+            ahead, back = self._read(block, block.take_along_dim(turned, dim=1))
+            states = torch.cat([ahead, back.take_along_dim(turned, dim=1)], dim=-1)
+            return states * is_word[..., None]
 
-    def _nothing(self, block: Tensor) -> Tensor:
-        return block.new_zeros(*block.shape[:2], self.dimension)
-
-    def _run_one_way(self, block: Tensor, suffix: str) -> Tensor:
-        return self._run(block, [getattr(self.cells, f"{name}_l0{suffix}") for name in _WEIGHTS])
-
-    def _start(self, block: Tensor) -> Tensor:
-        return block.new_zeros(1, len(block), self.hidden)
+    def _read(self, block: Tensor, backward: Tensor) -> tuple[Tensor, Tensor]:
+        """The states of both directions: at the same time on a GPU, which neither fills."""
+        if block.device.type == "cpu":
+            return self.ahead(block)[0], self.back(backward)[0]
+        here, beside = torch.cuda.current_stream(), _stream_beside(block.device)
+        beside.wait_stream(here)
+        with torch.cuda.stream(beside):
+            back = self.back(backward)[0]
+        ahead = self.ahead(block)[0]
+        here.wait_stream(beside)
+        # Whoever frees them must wait for the other stream, too.
+        back.record_stream(here)
+        backward.record_stream(beside)
+        return ahead, back
 
 
 class BiLstm(BothWays):
@@ -79,42 +80,42 @@ class BiLstm(BothWays):
 
     def __init__(self, inputs: int, hidden: int) -> None:
         """Initialise so that much is remembered at first."""
-        super().__init__(hidden)
-        self.lstm = nn.LSTM(inputs, hidden, bidirectional=True, batch_first=True)
-        self._initialise()
-        for name, values in self.lstm.named_parameters():
-            if "bias_hh" in name:
-                # The second quarter belongs to the gate that keeps what was there before.
-                nn.init.ones_(values[hidden : 2 * hidden])
-
-    @property
-    def cells(self) -> nn.LSTM:
-        """Torch's own."""
-        return self.lstm
-
-    def _run(self, block: Tensor, weights: list[Tensor]) -> Tensor:
-        start = self._start(block)
-        states, _, _ = torch.lstm(
-            block, (start, start), weights, True, 1, 0.0, self.training, False, True
-        )
-        return states
+        super().__init__(*(nn.LSTM(inputs, hidden, batch_first=True) for _ in range(2)))
+        for cells in (self.ahead, self.back):
+            bias = cells.get_parameter("bias_hh_l0")
+            # The second quarter belongs to the gate that keeps what was there before.
+            nn.init.ones_(bias[hidden : 2 * hidden])
 
 
 class BiGru(BothWays):
     """Gated recurrent units."""
 
     def __init__(self, inputs: int, hidden: int) -> None:
-        super().__init__(hidden)
-        self.gru = nn.GRU(inputs, hidden, bidirectional=True, batch_first=True)
-        self._initialise()
+        super().__init__(*(nn.GRU(inputs, hidden, batch_first=True) for _ in range(2)))
 
-    @property
-    def cells(self) -> nn.GRU:
-        """Torch's own."""
-        return self.gru
 
-    def _run(self, block: Tensor, weights: list[Tensor]) -> Tensor:
-        states, _ = torch.gru(
-            block, self._start(block), weights, True, 1, 0.0, self.training, False, True
-        )
-        return states
+def _initialise(cells: nn.RNNBase) -> None:
+    """As AllenNLP does."""
+    for name, values in cells.named_parameters():
+        if "weight_ih" in name:
+            nn.init.xavier_uniform_(values)
+        elif "weight_hh" in name:
+            nn.init.orthogonal_(values)
+        else:
+            nn.init.zeros_(values)
+
+
+def _widened(block: Tensor, width: int) -> Tensor:
+    """A block (B, n, D), or its mask (B, n), with zeros up to so many places."""
+    missing = width - block.shape[1]
+    return functional.pad(block, (0, 0) * (block.dim() - 2) + (0, missing)) if missing else block
+
+
+_beside: dict[torch.device, torch.cuda.Stream] = {}
+
+
+def _stream_beside(device: torch.device) -> torch.cuda.Stream:
+    """The same one each time: memory that a stream has freed serves that stream again."""
+    if device not in _beside:
+        _beside[device] = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+    return _beside[device]

@@ -3,12 +3,11 @@
 Shapes: B batch, n words of the longest.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-import torch
 from torch import Tensor
 
-from pair2vec.embedders.embedder import EmbedderInputs
+from pair2vec.embedders.embedder import Embedder, EmbedderInputs
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -21,8 +20,6 @@ class Side:
     is_word: Tensor
     """(B, n)"""
 
-    def to(self, device: torch.device) -> "Side":
-        """On this device."""
-        return Side(
-            inputs=self.inputs.to(device), ids=self.ids.to(device), is_word=self.is_word.to(device)
-        )
+    def read_by(self, embedder: Embedder) -> "Side":
+        """With what is frozen of the embedder's work done."""
+        return replace(self, inputs=embedder.read(self.inputs))

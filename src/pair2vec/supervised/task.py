@@ -1,8 +1,7 @@
 """Task: what the loop must be told of what is to be learnt."""
 
-from typing import Protocol, Self, TypeVar
+from typing import Protocol, TypeVar
 
-import torch
 from torch import Tensor, nn
 
 from pair2vec.supervised.order import Numbers
@@ -11,18 +10,12 @@ Measures = dict[str, float]
 """By name, of the dev examples."""
 
 
-class Movable(Protocol):
-    """A batch: tensors that are made on the CPU and go to a device together."""
-
-    def to(self, device: torch.device) -> Self:
-        """All of them there."""
+Batch = TypeVar("Batch")
+"""A dataclass of tensors, which are made on the CPU and go to a device together."""
 
 
-Batch = TypeVar("Batch", bound=Movable)
-
-
-class Task(Protocol[Batch]):
-    """A network, the examples it learns from, and how well it does on others."""
+class Learning(Protocol[Batch]):
+    """A network, and the examples it learns from."""
 
     @property
     def network(self) -> nn.Module:
@@ -35,8 +28,18 @@ class Task(Protocol[Batch]):
     def batch(self, numbers: Numbers) -> Batch:
         """The examples of these numbers, on the CPU; may be called by another thread."""
 
+    def read(self, batch: Batch) -> Batch:
+        """A batch with all work done on it that is frozen."""
+
     def measure(self, batch: Batch) -> dict[str, Tensor]:
-        """Means over a batch: ``loss``, which is made small, and others to be shown."""
+        """Means over a batch: ``loss``, which is made small, and others to be shown.
+
+        On a GPU it is recorded: it may not wait for the device, nor depend on more than shapes.
+        """
+
+
+class Task(Learning[Batch], Protocol[Batch]):
+    """And how well it does on others."""
 
     def score_dev(self) -> Measures:
         """``score``, the higher the better, and others to be shown; the network is in eval mode."""

@@ -6,6 +6,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol, TypedDict
 
+from torch import nn
+
 from pair2vec.supervised.inputs import InputPlaces, Inputs, open_inputs
 from pair2vec.supervised.job import Job
 from pair2vec.supervised.loop import SupervisedProgress, SupervisedTrainer, Surroundings
@@ -13,6 +15,7 @@ from pair2vec.supervised.network_kind import Network, NetworkKind, Settings, Tra
 from pair2vec.supervised.randomness import seeded
 from pair2vec.supervised.saved_network import load_network, save_network
 from pair2vec.supervised.task import Batch, Task
+from pair2vec.supervised.widths import Widths, by_class, exactly
 from pair2vec.training.devices import find_device, selected, threads
 from pair2vec.training.train import Interrupted
 
@@ -94,7 +97,7 @@ def train_network(  # noqa: PLR0913 - the options of a command, side by side
         surroundings = Surroundings(
             folder=job.folder, device=found_device, report=report, should_stop=should_stop
         )
-        network = kind.make(inputs, settings)
+        network = kind.make(inputs, settings).to(found_device)
         trainer = SupervisedTrainer(make_task(network), settings.training, surroundings)
         if not trainer.run():
             raise Interrupted
@@ -102,6 +105,11 @@ def train_network(  # noqa: PLR0913 - the options of a command, side by side
     config = save_network(kind, out, network, facts)
     job.remove_checkpoints()
     return Trained(network.eval(), config, found_device)
+
+
+def widths_of_training(network: nn.Module) -> Widths:
+    """Those of the batches that a network on its device learns from: a GPU likes few shapes."""
+    return by_class if next(network.parameters()).device.type == "cuda" else exactly
 
 
 def _facts(data: TrainingData, inputs: Inputs, trainer: SupervisedTrainer[Batch]) -> dict[str, Any]:

@@ -1,5 +1,7 @@
 """Batches: triples of a corpus with negatives drawn for them, on the device."""
 
+from collections.abc import Iterator
+from itertools import takewhile
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +12,13 @@ from torch import Tensor
 from pair2vec.encoders.word_sampler import WordSampler
 from pair2vec.training.negatives import NegativesConfig
 from pair2vec.training.network import Batch
-from pair2vec.triples.epoch import TripleBatch
+from pair2vec.training.ranks import Ranks
+from pair2vec.training.recipes import TrainingConfig
+from pair2vec.triples.ahead import made_ahead
+from pair2vec.triples.epoch import Place, TripleBatch, TripleStream
+
+_AHEAD = 8
+"""Batches made while a GPU learns from others."""
 
 
 class TripleTensors(NamedTuple):
@@ -87,3 +95,48 @@ class NegativeSource:
         if not columns:
             return torch.empty(size, 0, dtype=torch.long, device=self._device)
         return torch.stack(columns, dim=1)
+
+
+class BatchStream:
+    """The batches of a run: of each, the part of this rank."""
+
+    def __init__(
+        self,
+        triples: TripleStream,
+        negatives: NegativeSource,
+        config: TrainingConfig,
+        ranks: Ranks,
+        device: torch.device,
+    ) -> None:
+        self._triples = triples
+        self._negatives = negatives
+        self._config = config
+        self._ranks = ranks
+        self._on_gpu = device.type == "cuda"
+        self.generator = torch.Generator(device).manual_seed(config.seed + 1)
+        """Of negatives; its state is part of a checkpoint."""
+
+    def batches(self, place: Place, steps: range) -> Iterator[tuple[Batch, Place]]:
+        """Those of some steps, as far as the epochs go, each with the place behind it."""
+        for step, (triples, behind) in zip(steps, self._tensors(place), strict=False):
+            if self._ranks.count > 1:
+                # Anew each step, so that a checkpoint has nothing to say of each rank.
+                self.generator.manual_seed(seed_for(self._config.seed, step, self._ranks.rank))
+            yield self._negatives.complete(triples, self.generator), behind
+
+    def _tensors(self, place: Place) -> Iterator[tuple[TripleTensors, Place]]:
+        """Triples to the last epoch.
+
+        Each rank finds the positions of all triples, which is cheap, and reads only its own.
+        """
+        found = (
+            (TripleTensors.of(triples, pinned=self._on_gpu), behind)
+            for triples, behind in takewhile(
+                lambda item: item[1].epoch < self._config.epochs,
+                self._triples.batches(
+                    self._config.batch, place, self._ranks.rank, self._ranks.count
+                ),
+            )
+        )
+        # A CPU has no time to spare while it learns.
+        return made_ahead(found, _AHEAD) if self._on_gpu else found

@@ -5,7 +5,6 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -14,8 +13,7 @@ from torch import Tensor
 
 from pair2vec.errors import Pair2vecError, UsageError
 from pair2vec.text.corpus import Corpus
-from pair2vec.text.patterns import context_text
-from pair2vec.training.batches import NegativeSource, TripleTensors, seed_for
+from pair2vec.training.batches import BatchStream, NegativeSource
 from pair2vec.training.checkpoint import (
     Checkpoint,
     checkpoint_path,
@@ -23,6 +21,7 @@ from pair2vec.training.checkpoint import (
     write_checkpoint,
 )
 from pair2vec.training.devices import computing
+from pair2vec.training.divergence import divergence
 from pair2vec.training.fused_step import FusedStep
 from pair2vec.training.fused_together import FusedStepTogether
 from pair2vec.training.metrics import Averages, Metrics, MetricsFile, NoMetrics
@@ -33,20 +32,13 @@ from pair2vec.training.readings import LATE, Reading, Readings
 from pair2vec.training.recipes import Recipe
 from pair2vec.training.schedules import SCHEDULES
 from pair2vec.training.steps import SUMMARY, PlainStep, Step
-from pair2vec.triples.ahead import made_ahead
+from pair2vec.training.validation import Validation
 from pair2vec.triples.epoch import START, Place, TripleStream
 
 _log = logging.getLogger(__name__)
 
 LONG_RUN = 20_000_000
 """Triples from which on it is worth to record a step on a GPU, which takes half a minute."""
-
-
-_BATCHES_AHEAD = 8
-"""Made while a GPU learns from others."""
-
-VALIDATION_BATCH = 4_096
-"""One for all runs: a batch's contexts are each other's negatives, so its size is in the loss."""
 
 
 class TrainingProgress(NamedTuple):
@@ -106,7 +98,9 @@ class Trainer:
         self._negatives = NegativeSource(
             recipe.negatives, corpus.vocabulary.counts, neighbours, device
         )
-        self._generator = torch.Generator(device).manual_seed(self._config.seed + 1)
+        parts = (self._stream, self._negatives, self._config, self.ranks, device)
+        self._source = BatchStream(*parts)
+        self._validation = Validation(*parts)
         self._optimiser = OPTIMISERS[self._config.optimiser]()
         self.total_steps = self._count_steps()
         self._learn = self._choose_step()
@@ -121,8 +115,6 @@ class Trainer:
         self.step = 0
         self._place = START
         self._averages = Averages()
-        self._best_validation = math.inf
-        self._validations_since_best = 0
         self.last_metrics: dict[str, float] = {}
         self._last_checkpoint = time.monotonic()
 
@@ -192,34 +184,9 @@ class Trainer:
         return is_due or self.step % self._config.checkpoint_steps == 0, is_over
 
     def _batches(self) -> Iterator[tuple[Batch, Place]]:
-        """Batches from the present place to the last step or epoch."""
-        if self.step >= self.total_steps or self._out_of_patience():
-            return
-        for triples, place in self._triples():
-            if self.step >= self.total_steps:
-                return
-            if self.ranks.count > 1:
-                # Anew each step, so that a checkpoint has nothing to say of each rank.
-                self._generator.manual_seed(seed_for(self._config.seed, self.step, self.ranks.rank))
-            yield self._negatives.complete(triples, self._generator), place
-
-    def _triples(self) -> Iterator[tuple[TripleTensors, Place]]:
-        """This rank's part of batches to the last epoch, each with the place behind it.
-
-        Each rank finds the positions of all triples, which is cheap, and reads only its own.
-        """
-        on_gpu = self._surroundings.device.type == "cuda"
-        found = (
-            (TripleTensors.of(triples, pinned=on_gpu), place)
-            for triples, place in takewhile(
-                lambda item: item[1].epoch < self._config.epochs,
-                self._stream.batches(
-                    self._config.batch, self._place, self.ranks.rank, self.ranks.count
-                ),
-            )
-        )
-        # A CPU has no time to spare while it learns.
-        return made_ahead(found, _BATCHES_AHEAD) if on_gpu else found
+        """From the present place to the last step or epoch; none where the loss has settled."""
+        last = self.step if self._validation.has_settled else self.total_steps
+        return self._source.batches(self._place, range(self.step, last))
 
     def _train_on(self, batch: Batch) -> None:
         values = self._learn(batch, self._schedule.rate(self.step))
@@ -241,19 +208,10 @@ class Trainer:
     def _stop_diverged(self, reading: Reading) -> NoReturn:
         with torch.no_grad():
             each = self._outcome(reading.batch).losses.total()
-        broken = (~each.isfinite()).nonzero().flatten().tolist()
-        words, batch = self._vocabulary.words, reading.batch
-        examples = ", ".join(
-            f"({words[int(batch.x[row])]}, {words[int(batch.y[row])]}, "
-            f"{context_text(context_of(batch, row), self._vocabulary)!r})"
-            for row in broken[:3]
-        )
         found = last_checkpoint(self._surroundings.folder)
+        good_step = found.step if found else None
         raise DivergedError(
-            f"the loss or its gradient is not a number at step {reading.step}"
-            + (f" for {len(broken)} triples: {examples}; " if broken else "; ")
-            + (f"the last good checkpoint is of step {found.step}; " if found else "")
-            + "train anew with a lower training.rate and --overwrite"
+            divergence(reading.step, reading.batch, each, self._vocabulary, good_step)
         )
 
     def _outcome(self, batch: Batch) -> Outcome:
@@ -282,39 +240,12 @@ class Trainer:
         self._surroundings.report(
             TrainingProgress(self.step, self.total_steps, {"validation_loss": loss})
         )
-        if loss < self._best_validation:
-            self._best_validation, self._validations_since_best = loss, 0
-        else:
-            self._validations_since_best += 1
-        return self._out_of_patience()
+        self._validation.note(loss)
+        return self._validation.has_settled
 
-    def _out_of_patience(self) -> bool:
-        return 0 < self._config.patience <= self._validations_since_best
-
-    @torch.no_grad()
     def validate(self) -> float | None:
-        """The mean loss of held-out triples, against the same negatives every time.
-
-        Ranks share the batches; the number is that of one rank, to the bit.
-        """
-        generator = torch.Generator(self._surroundings.device).manual_seed(self._config.seed + 2)
-        sums: list[float] = []
-        count = 0
-        for triples in self._stream.held_out(VALIDATION_BATCH):
-            batch = self._negatives.complete(TripleTensors.of(triples), generator)
-            is_own = len(sums) % self.ranks.count == self.ranks.rank
-            sums.append(
-                float(self._outcome(batch).losses.total().double().sum()) if is_own else 0.0
-            )
-            count += len(triples.x)
-            if count >= self._config.validation_triples:
-                break
-        of_all = torch.tensor(sums, dtype=torch.float64)
-        self.ranks.add_up(of_all)
-        total = 0.0
-        for value in of_all.tolist():
-            total += value
-        return total / count if count else None
+        """The mean loss of held-out triples, against the same negatives every time."""
+        return self._validation.loss(self._outcome)
 
     def write_checkpoint(self) -> Path:
         """Everything that changes, to go on from: of all ranks, the first writes it."""
@@ -328,15 +259,14 @@ class Trainer:
     def _checkpoint(self) -> Checkpoint:
         tensors = {f"network.{name}": value for name, value in self.network.state_dict().items()}
         tensors |= {f"optimiser.{name}": value for name, value in self._optimiser.state.items()}
-        tensors["generator"] = self._generator.get_state()
+        tensors["generator"] = self._source.generator.get_state()
         state = {
             "place": self._place,
             "optimiser_steps": self._optimiser.steps,
             "schedule": self._schedule.state,
             "averages": self._averages.state,
             "last_metrics": self.last_metrics,
-            "best_validation": self._best_validation,
-            "validations_since_best": self._validations_since_best,
+            **self._validation.state,
         }
         return Checkpoint(self.step, tensors, state)
 
@@ -351,24 +281,13 @@ class Trainer:
         self.network.load_state_dict(part("network."))
         device = self._surroundings.device
         self._optimiser.state = {name: t.to(device) for name, t in part("optimiser.").items()}
-        self._generator.set_state(checkpoint.tensors["generator"])
+        self._source.generator.set_state(checkpoint.tensors["generator"])
         state: dict[str, Any] = checkpoint.state
         self._optimiser.steps = state["optimiser_steps"]
         self._schedule.state.update(state["schedule"])
         self._averages.state = state["averages"]
         self.last_metrics = state["last_metrics"]
-        self._best_validation = state["best_validation"]
-        self._validations_since_best = state["validations_since_best"]
+        self._validation.restore(state["best_validation"], state["validations_since_best"])
         self.step = checkpoint.step
         self._place = Place(*state["place"])
         _log.info("going on from step %d", self.step)
-
-
-def context_of(batch: Batch, row: int) -> list[int]:
-    """The context of a triple of a batch, as ids."""
-    for group in batch.contexts:
-        if row < len(group):
-            ids: list[int] = group[row].tolist()
-            return ids
-        row -= len(group)
-    raise IndexError(row)
