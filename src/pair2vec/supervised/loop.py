@@ -168,6 +168,9 @@ class SupervisedTrainer(Generic[Batch]):
         self._network.eval()
         with torch.no_grad(), computing(self._surroundings.device):
             measures = self._task.score_dev()
+        if self._surroundings.device.type == "cuda":
+            # Scoring has other shapes, whose memory no step has a use for.
+            torch.cuda.empty_cache()
         config = self._config
         if self._plateau.observe(
             measures["score"], factor=config.rate_factor, patience=config.rate_patience

@@ -1,0 +1,40 @@
+"""Hold out some articles of SQuAD's training set, to choose the best weights of a run by.
+
+    python benchmarks/hold_out.py TRAIN OUT [--every 36]
+
+TRAIN is in SQuAD's format, compressed or not. OUT gets two files, compressed: ``rest.json.xz``,
+and ``held_out.json.xz`` with every so many articles. SQuAD has no test set but on its authors'
+machine; who chooses by its dev set what to score on it scores too high.
+"""
+
+import argparse
+import json
+import lzma
+from pathlib import Path
+from typing import Any
+
+from pair2vec.text.sources import Source
+
+
+def main() -> None:
+    """Write both files."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("train", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--every", type=int, default=36)
+    arguments = parser.parse_args()
+    with Source(str(arguments.train)) as source:
+        content = json.loads(b"".join(source.blocks(map)))
+    articles: list[dict[str, Any]] = content["data"]
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    held_out = articles[:: arguments.every]
+    rest = [article for place, article in enumerate(articles) if place % arguments.every]
+    for name, part in (("rest", rest), ("held_out", held_out)):
+        path = arguments.out / f"{name}.json.xz"
+        path.write_bytes(lzma.compress(json.dumps({**content, "data": part}).encode()))
+        questions = sum(len(p["qas"]) for article in part for p in article["paragraphs"])
+        print(f"{path}: {len(part)} articles, {questions:,} questions")
+
+
+if __name__ == "__main__":
+    main()
