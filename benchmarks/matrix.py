@@ -14,6 +14,8 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+import torch
+
 from pair2vec.errors import Pair2vecError
 from pair2vec.supervised.inputs import InputPlaces
 from pair2vec.training.train import Interrupted
@@ -126,6 +128,9 @@ def attempted(carry_out: Callable[[], str], name: str, clock: Clock) -> str:
         return f"{name}: stopped with a checkpoint; run the same again to go on"
     except Pair2vecError as error:
         return f"{name}: {error}"
+    except torch.OutOfMemoryError:
+        # The others can go on, with more room than before.
+        return f"{name}: no GPU memory left; run the same again, with a lower --parallel"
 
 
 def finished(
@@ -140,6 +145,8 @@ def finished(
         settle(ground)
         yield from map(carry_out, work)
         return
+    # Processes that each take all cores for a few sentences wait for each other most of the time.
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
     # A GPU that this process had touched could not be used in a fork of it.
     fresh = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(parallel, fresh, settle, (ground,)) as pool:
