@@ -1,7 +1,7 @@
 """A matrix of runs that share their data: pairs × word inputs × seeds, several at a time.
 
-A run whose result is there already is skipped, and one that was stopped goes on. Runs of a process
-share what it has read.
+A run whose result is there already is skipped, and one that was stopped goes on. Data are read
+once, and every process keeps what it has read for its next run.
 """
 
 import argparse
@@ -9,20 +9,55 @@ import itertools
 import multiprocessing
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import torch
 
 from pair2vec.errors import Pair2vecError
+from pair2vec.evaluation.results import Result
 from pair2vec.supervised.inputs import InputPlaces
 from pair2vec.training.train import Interrupted
 
-Ground = TypeVar("Ground")
-"""What all runs share; another process is given a copy."""
 Work = TypeVar("Work")
+
+
+class Task(NamedTuple):
+    """What is learnt and measured; functions of modules, so that other processes find them."""
+
+    train: Callable[..., Any]
+    """As `train_classifier`."""
+    settings_of: Callable[[Sequence[str], int], Any]
+    """From assignments and a seed."""
+    words_of: Callable[[Mapping[str, Any]], list[str]]
+    """Those of the sets that a network is asked about."""
+    ask: Callable[[Any, Mapping[str, Any]], Mapping[str, Any]]
+    """What a trained network scores on sets."""
+    result: Callable[[Mapping[str, Any], Any, Mapping[str, str]], Result]
+    """Of a config, scores, and the files of the sets."""
+    write: Callable[[Path, Result], Path]
+    spell: Callable[[Any], str]
+    """A set's score, in short."""
+
+
+class Ground(NamedTuple):
+    """What all runs share; another process is given a copy."""
+
+    task: Task
+    data: Any
+    """To learn from, and to choose by."""
+    sets: Mapping[str, Any]
+    """To be asked about."""
+    files: Mapping[str, str]
+    """By set."""
+    results: Path
+    device: str
+    threads: int
+    """Of torch in each process; 0 leaves it to torch."""
+    clock: "Clock"
 
 
 class Run(NamedTuple):
@@ -118,12 +153,12 @@ class Clock(NamedTuple):
         return time.time() >= self.end
 
 
-def attempted(carry_out: Callable[[], str], name: str, clock: Clock) -> str:
+def attempted(run: Callable[[], str], name: str, clock: Clock) -> str:
     """What a run says of itself, or why it did not end."""
     if clock.is_over():
         return f"{name}: not begun, or gone on with, in this time"
     try:
-        return carry_out()
+        return run()
     except Interrupted:
         return f"{name}: stopped with a checkpoint; run the same again to go on"
     except Pair2vecError as error:
@@ -134,13 +169,9 @@ def attempted(carry_out: Callable[[], str], name: str, clock: Clock) -> str:
 
 
 def finished(
-    work: Sequence[Work],
-    carry_out: Callable[[Work], str],
-    settle: Callable[[Ground], None],
-    ground: Ground,
-    parallel: int,
+    work: Sequence[Work], carry_out: Callable[[Work], str], ground: Ground, parallel: int
 ) -> Iterator[str]:
-    """A line for each piece of work that is over; a process keeps `ground` for its next one."""
+    """A line for each piece of work that is over."""
     if parallel == 1:
         settle(ground)
         yield from map(carry_out, work)
@@ -152,6 +183,57 @@ def finished(
     with ProcessPoolExecutor(parallel, fresh, settle, (ground,)) as pool:
         for done in as_completed([pool.submit(carry_out, one) for one in work]):
             yield done.result()
+
+
+_ground: Ground | None = None
+
+
+def settle(ground: Ground) -> None:
+    """Keep what all runs of a process share."""
+    global _ground
+    _ground = ground
+
+
+def settled() -> Ground:
+    """What was kept."""
+    assert _ground is not None
+    return _ground
+
+
+@cache
+def asked_words() -> list[str]:
+    """All words that a network is asked about."""
+    return settled().task.words_of(settled().sets)
+
+
+def carry_out(run: Run) -> str:
+    """Train, ask, write; says how it went."""
+    return attempted(lambda: _train_and_ask(run, settled()), run.out.name, settled().clock)
+
+
+def _train_and_ask(run: Run, ground: Ground) -> str:
+    start, task = time.perf_counter(), ground.task
+    if ground.threads:
+        torch.set_num_threads(ground.threads)
+    trained = task.train(
+        run.out,
+        ground.data,
+        run.places,
+        task.settings_of(run.settings, run.seed),
+        more_words=asked_words(),
+        device=ground.device,
+        resume=True,
+        should_stop=ground.clock.is_over,
+    )
+    seconds = time.perf_counter() - start
+    scores = task.ask(trained, ground.sets)
+    result = task.result(trained.config, scores, ground.files)
+    run.mark_done(task.write(ground.results, {**result, "pairs": run.pairs}))
+    figures = ", ".join(f"{name} {task.spell(score)}" for name, score in scores.items())
+    return (
+        f"{run.out.name}: dev {trained.config['dev_score']:.2f}, {figures}; "
+        f"{trained.config['epochs']} epochs in {seconds:.0f} s"
+    )
 
 
 def report(lines: Iterator[str]) -> None:

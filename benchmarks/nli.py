@@ -11,25 +11,21 @@ asks it about the test sets, and leaves a file in `--results`; a run whose file 
 skipped, and one that was stopped goes on. `--parallel` runs share a GPU, or the cores of a CPU. The
 rule that asks WordNet alone is one more run, on Breaking NLI. The tables of all results are printed
 at the end.
-
-Files are read once, and every process keeps what it has read for its next run.
 """
 
 import argparse
 import os
 import time
-from functools import cache
-from pathlib import Path
+from collections.abc import Mapping
 from typing import NamedTuple
 
-import torch
 from rich.console import Console
 
 import gpu
 import matrix
 from pair2vec.display.nli_table import summary_tables
 from pair2vec.errors import Pair2vecError
-from pair2vec.evaluation.nli import examine, read_sets, wordnet_labeller
+from pair2vec.evaluation.nli import SetAccuracy, examine, read_sets, wordnet_labeller
 from pair2vec.evaluation.nli_results import (
     read_results,
     result_of_classifier,
@@ -37,6 +33,7 @@ from pair2vec.evaluation.nli_results import (
     write_result,
 )
 from pair2vec.evaluation.nli_summary import PAIRS, summaries
+from pair2vec.nli.classifier import Classifier
 from pair2vec.nli.data import NliData
 from pair2vec.nli.examples import NliSet, distinct_words
 from pair2vec.nli.settings import settings_of
@@ -48,25 +45,10 @@ FAST = ("training.batch=256", "training.checkpoint_epochs=0")
 """For a GPU; what `--set` says prevails."""
 
 
-class Ground(NamedTuple):
-    """What all runs share."""
-
-    data: NliData
-    sets: dict[str, NliSet]
-    files: dict[str, str]
-    results: Path
-    device: str
-    threads: int
-    clock: matrix.Clock
-
-
 class Rule(NamedTuple):
     """WordNet alone, which takes no GPU; asked about Breaking NLI, as in the paper."""
 
     wordnet: str | None
-
-
-_ground: Ground | None = None
 
 
 def main() -> None:
@@ -78,7 +60,7 @@ def main() -> None:
     runs = [run for run in matrix.runs_of(arguments, FAST) if not run.is_done(ground.results)]
     print(f"{len(runs)} runs to do, {arguments.parallel} at a time", flush=True)
     work: list[matrix.Run | Rule] = [*runs, Rule(arguments.wordnet)]
-    matrix.report(matrix.finished(work, carry_out, settle, ground, arguments.parallel))
+    matrix.report(matrix.finished(work, carry_out, ground, arguments.parallel))
     console = Console(highlight=False, width=int(os.environ.get("COLUMNS", "160")))
     for summary in summaries(read_results(ground.results)):
         console.print(summary_tables(summary))
@@ -97,7 +79,7 @@ def parse() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def open_ground(arguments: argparse.Namespace, device: str) -> Ground:
+def open_ground(arguments: argparse.Namespace, device: str) -> matrix.Ground:
     """Read all examples."""
     start, clock = time.perf_counter(), matrix.Clock.of(arguments.minutes)
     train, dev, test = (
@@ -118,10 +100,20 @@ def open_ground(arguments: argparse.Namespace, device: str) -> Ground:
         f"choose by, read in {time.perf_counter() - start:.1f} s"
     )
     threads = matrix.threads_each(device, arguments.parallel)
-    return Ground(data, sets, files, arguments.results, device, threads, clock)
+    task = matrix.Task(
+        train_classifier, settings_of, words, ask, result_of_classifier, write_result, spell
+    )
+    return matrix.Ground(task, data, sets, files, arguments.results, device, threads, clock)
 
 
-def ask_rule(ground: Ground, wordnet: str | None) -> str:
+def carry_out(run: matrix.Run | Rule) -> str:
+    """Says how it went."""
+    if isinstance(run, Rule):
+        return ask_rule(matrix.settled(), run.wordnet)
+    return matrix.carry_out(run)
+
+
+def ask_rule(ground: matrix.Ground, wordnet: str | None) -> str:
     """Says how it went."""
     names = [name for name in ground.sets if name == "breaking_nli"]
     try:
@@ -131,55 +123,22 @@ def ask_rule(ground: Ground, wordnet: str | None) -> str:
     scores = examine({name: ground.sets[name] for name in names}, labeller)
     files = {name: ground.files[name] for name in names}
     write_result(ground.results, result_of_rule(scores, files))
-    return f"WordNet rule: {', '.join(f'{n} {s.whole.right:.2f}' for n, s in scores.items())}"
+    return f"WordNet rule: {', '.join(f'{n} {spell(s)}' for n, s in scores.items())}"
 
 
-def settle(ground: Ground) -> None:
-    """Keep what all runs of a process share."""
-    global _ground
-    _ground = ground
+def words(sets: Mapping[str, NliSet]) -> list[str]:
+    """All that occur."""
+    return distinct_words(*(found.examples for found in sets.values()))
 
 
-@cache
-def asked_words() -> list[str]:
-    """All words that a classifier is asked about."""
-    assert _ground is not None
-    return distinct_words(*(found.examples for found in _ground.sets.values()))
+def ask(classifier: Classifier, sets: Mapping[str, NliSet]) -> Mapping[str, SetAccuracy]:
+    """What it scores."""
+    return examine(sets, lambda examples: classifier.predict(examples).labels)
 
 
-def carry_out(run: matrix.Run | Rule) -> str:
-    """Train, ask, write; says how it went."""
-    ground = _ground
-    assert ground is not None
-    if isinstance(run, Rule):
-        return ask_rule(ground, run.wordnet)
-    return matrix.attempted(lambda: train_and_ask(run, ground), run.out.name, ground.clock)
-
-
-def train_and_ask(run: matrix.Run, ground: Ground) -> str:
-    """Says how it went."""
-    start = time.perf_counter()
-    if ground.threads:
-        torch.set_num_threads(ground.threads)
-    classifier = train_classifier(
-        run.out,
-        ground.data,
-        run.places,
-        settings_of(run.settings, run.seed),
-        more_words=asked_words(),
-        device=ground.device,
-        resume=True,
-        should_stop=ground.clock.is_over,
-    )
-    trained = time.perf_counter() - start
-    scores = examine(ground.sets, lambda examples: classifier.predict(examples).labels)
-    result = result_of_classifier(classifier.config, scores, ground.files)
-    run.mark_done(write_result(ground.results, {**result, "pairs": run.pairs}))
-    figures = ", ".join(f"{name} {score.whole.right:.2f}" for name, score in scores.items())
-    return (
-        f"{run.out.name}: dev {classifier.config['dev_score']:.2f}, {figures}; "
-        f"{classifier.config['epochs']} epochs in {trained:.0f} s"
-    )
+def spell(score: SetAccuracy) -> str:
+    """Right labels in percent."""
+    return f"{score.whole.right:.2f}"
 
 
 if __name__ == "__main__":

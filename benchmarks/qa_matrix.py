@@ -17,21 +17,21 @@ The tables of all results are printed at the end.
 import argparse
 import os
 import time
+from collections.abc import Mapping
 from dataclasses import asdict
-from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
-import torch
 from rich.console import Console
 
 import gpu
 import matrix
 from pair2vec.display.squad_table import squad_tables
-from pair2vec.evaluation.results import read_results
+from pair2vec.evaluation.results import Result, read_results
 from pair2vec.evaluation.squad_results import TASK, result_of_reader, write_result
-from pair2vec.evaluation.squad_sets import examine, read_sets
+from pair2vec.evaluation.squad_sets import SetScores, examine, read_sets
 from pair2vec.evaluation.squad_summary import summaries
+from pair2vec.qa.answerer import Answerer
 from pair2vec.qa.data import QaData, words_of
 from pair2vec.qa.examples import QaSet
 from pair2vec.qa.settings import QaSettings, settings_of
@@ -43,21 +43,6 @@ FAST = ("training.checkpoint_epochs=0",)
 """A run that is stopped writes a checkpoint anyway; what `--set` says prevails."""
 
 
-class Ground(NamedTuple):
-    """What all runs share."""
-
-    data: QaData
-    sets: dict[str, QaSet]
-    files: dict[str, str]
-    results: Path
-    device: str
-    threads: int
-    clock: matrix.Clock
-
-
-_ground: Ground | None = None
-
-
 def main() -> None:
     """Run what is missing, and print the tables."""
     arguments = parse()
@@ -66,7 +51,7 @@ def main() -> None:
     ground = open_ground(arguments, str(device))
     runs = [run for run in matrix.runs_of(arguments, FAST) if not run.is_done(ground.results)]
     print(f"{len(runs)} runs to do, {arguments.parallel} at a time", flush=True)
-    matrix.report(matrix.finished(runs, carry_out, settle, ground, arguments.parallel))
+    matrix.report(matrix.finished(runs, matrix.carry_out, ground, arguments.parallel))
     if not ground.results.is_dir():
         return
     console = Console(highlight=False, width=int(os.environ.get("COLUMNS", "160")))
@@ -85,7 +70,7 @@ def parse() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def open_ground(arguments: argparse.Namespace, device: str) -> Ground:
+def open_ground(arguments: argparse.Namespace, device: str) -> matrix.Ground:
     """Read all questions."""
     start, clock = time.perf_counter(), matrix.Clock.of(arguments.minutes)
     train, dev, test = (
@@ -99,53 +84,30 @@ def open_ground(arguments: argparse.Namespace, device: str) -> Ground:
     )
     files = dict(zip(sets, test, strict=True))
     threads = matrix.threads_each(device, arguments.parallel)
-    return Ground(data, sets, files, arguments.results, device, threads, clock)
+    task = matrix.Task(train_answerer, settings_of, words, ask, result, write_result, spell)
+    return matrix.Ground(task, data, sets, files, arguments.results, device, threads, clock)
 
 
-def settle(ground: Ground) -> None:
-    """Keep what all runs of a process share."""
-    global _ground
-    _ground = ground
+def words(sets: Mapping[str, QaSet]) -> list[str]:
+    """All that occur."""
+    return words_of(*sets.values())
 
 
-@cache
-def asked_words() -> list[str]:
-    """All words that an answerer is asked about."""
-    assert _ground is not None
-    return words_of(*_ground.sets.values())
+def ask(answerer: Answerer, sets: Mapping[str, QaSet]) -> Mapping[str, SetScores]:
+    """What it scores."""
+    return examine(sets, answerer.predict)
 
 
-def carry_out(run: matrix.Run) -> str:
-    """Train, ask, write; says how it went."""
-    ground = _ground
-    assert ground is not None
-    return matrix.attempted(lambda: train_and_ask(run, ground), run.out.name, ground.clock)
+def result(
+    config: Mapping[str, Any], scores: Mapping[str, SetScores], files: Mapping[str, str]
+) -> Result:
+    """What is kept of a run."""
+    return result_of_reader(config, asdict(QaSettings()), scores, files)
 
 
-def train_and_ask(run: matrix.Run, ground: Ground) -> str:
-    """Says how it went."""
-    start = time.perf_counter()
-    if ground.threads:
-        torch.set_num_threads(ground.threads)
-    answerer = train_answerer(
-        run.out,
-        ground.data,
-        run.places,
-        settings_of(run.settings, run.seed),
-        more_words=asked_words(),
-        device=ground.device,
-        resume=True,
-        should_stop=ground.clock.is_over,
-    )
-    trained = time.perf_counter() - start
-    scores = examine(ground.sets, answerer.predict)
-    result = result_of_reader(answerer.config, asdict(QaSettings()), scores, ground.files)
-    run.mark_done(write_result(ground.results, {**result, "pairs": run.pairs}))
-    figures = ", ".join(f"{name} {score.em:.2f}/{score.f1:.2f}" for name, score in scores.items())
-    return (
-        f"{run.out.name}: dev {answerer.config['dev_score']:.2f}, {figures}; "
-        f"{answerer.config['epochs']} epochs in {trained:.0f} s"
-    )
+def spell(score: SetScores) -> str:
+    """EM and F1."""
+    return f"{score.em:.2f}/{score.f1:.2f}"
 
 
 if __name__ == "__main__":
