@@ -34,12 +34,22 @@ def test_the_built_in_relations_have_a_meaning_examples_and_patterns() -> None:
     assert tuple(definition.name for definition in BUILT_IN) == NAMES
     for definition in BUILT_IN:
         assert definition.definition
-        assert 10 <= len(definition.examples) <= 40
+        assert 30 <= len(definition.examples) <= 400
         assert len(set(definition.examples)) == len(definition.examples)
         assert definition.patterns
         assert not any(is_form(x, y) for x, y in definition.examples)
     symmetric = {definition.name for definition in BUILT_IN if definition.symmetric}
     assert symmetric == {"synonym", "antonym", "co-hyponym"}
+
+
+def test_no_pair_is_an_example_of_two_built_in_relations() -> None:
+    of_pair: dict[frozenset[str], set[str]] = {}
+    inverses = {"hyponym": "hypernym", "whole": "part"}
+    for definition in BUILT_IN:
+        for pair in definition.examples:
+            name = inverses.get(definition.name, definition.name)
+            of_pair.setdefault(frozenset(pair), set()).add(name)
+    assert {pair: names for pair, names in of_pair.items() if len(names) > 1} == {}
 
 
 def test_the_bundled_model_knows_every_word_of_the_built_in_relations() -> None:

@@ -48,6 +48,11 @@ def relations(model: Pair2vec) -> Relations:
     return Relations(DEFINITIONS, model.pair_source, model.vocabulary)
 
 
+@pytest.fixture(scope="module")
+def bundled() -> Pair2vec:
+    return pair2vec.load()
+
+
 @settings(deadline=None, max_examples=30)
 @given(pairs=PAIRS, unrelated=st.floats(0.01, 0.99))
 def test_probabilities_sum_to_one_and_do_not_depend_on_the_other_pairs(
@@ -72,11 +77,14 @@ def test_names_end_with_none_and_no_pairs_give_no_rows(relations: Relations) -> 
 def test_features_are_what_plain_loops_say(model: Pair2vec) -> None:
     source = model.pair_source
     examples = find_examples(DEFINITIONS, source, model.vocabulary)
-    features = RelationFeatures(source, DEFINITIONS, examples)
     ids = model.vocabulary.ids
+    spelled = list(model.vocabulary.words)
+    spelled[ids["b3"]], spelled[ids["d3"]] = "known", "unknown"
+    features = RelationFeatures(source, DEFINITIONS, examples, spelled)
     x, y = np.array([ids["a0"], ids["b3"]]), np.array([ids["b0"], ids["d3"]])
     made = features(x, y)
-    assert features.summaries == 7
+    assert features(x[:0], y[:0]).shape == (0, made.shape[1])
+    assert features.summaries == slice(2 * source.pairs.dimension, features.words.start)
 
     def vector(first: int, second: int) -> Vectors:
         both = [
@@ -98,7 +106,11 @@ def test_features_are_what_plain_loops_say(model: Pair2vec) -> None:
             )
             assert made[row, len(own) + place] == pytest.approx(np.mean(cosines[-3:]), abs=1e-5)
         words = model.unit_words
-        assert made[row, -1] == pytest.approx(float(words[first] @ words[second]), abs=1e-5)
+        alike = float(words[first] @ words[second])
+        denied = alike if row == 1 else 0.0
+        assert made[row, len(own) + 6 : len(own) + 8] == pytest.approx([alike, denied], abs=1e-5)
+        both = [words[first], words[second], words[first] * words[second]]
+        np.testing.assert_allclose(made[row, features.words], np.concatenate(both), atol=1e-5)
         apart = words[examples.y] - words[examples.x]
         for place in range(2):
             moved = words[first] + apart[examples.relation == place].mean(axis=0)
@@ -139,12 +151,18 @@ def test_another_share_of_unrelated_pairs_changes_the_odds_by_bayes_rule() -> No
     assert rare.sum() == pytest.approx(1, abs=1e-6)
 
 
-def test_neighbours_are_the_words_with_the_highest_probability(relations: Relations) -> None:
-    found = relations.neighbours("a3", "like", top=5)
+def test_neighbours_are_the_words_with_the_highest_probability(
+    relations: Relations, model: Pair2vec
+) -> None:
     everyone = [word for word in OTHERS + CONTENT if word != "a3"]
-    scores = relations.score([("a3", word) for word in everyone])[:, 0]
-    order = np.argsort(-scores, kind="stable")[:5]
-    assert [match.score for match in found] == pytest.approx(scores[order].tolist(), abs=1e-4)
+    ids = model.vocabulary.ids
+    alike = model.unit_words[[ids[word] for word in everyone]] @ model.unit_words[ids["a3"]]
+    # Nearness counts in a symmetric relation.
+    for place, (name, nearness) in enumerate((("like", 2.0), ("above", 0.0))):
+        found = relations.neighbours("a3", name, top=5)
+        scores = relations.score([("a3", word) for word in everyone])[:, place]
+        order = np.argsort(-scores * np.exp(nearness * alike), kind="stable")[:5]
+        assert [match.score for match in found] == pytest.approx(scores[order].tolist(), abs=1e-4)
     among = relations.neighbours("a3", "like", among=["b3", "c3", "a3"])
     assert {match.word for match in among} == {"b3", "c3"}
     typed = relations.typed_neighbours("a3", top=3)
@@ -195,8 +213,7 @@ def test_a_relation_by_patterns_alone_finds_its_own_examples(model: Pair2vec) ->
     assert model.scores(chosen, ["X of Y", "the X of Y"]).mean() > mean
 
 
-def test_the_bundled_model_tells_common_relations() -> None:
-    bundled = pair2vec.load()
+def test_the_bundled_model_tells_common_relations(bundled: Pair2vec) -> None:
     asked = {
         ("lisbon", "portugal"): "located-in",
         ("bach", "composer"): "occupation",
@@ -206,9 +223,28 @@ def test_the_bundled_model_tells_common_relations() -> None:
     told = {pair for one in read_definitions() for pair in one.all_examples}
     assert not told & asked.keys()
     assert bundled.relations().name(asked) == list(asked.values())
-    assert bundled.neighbours("cheap", relation="antonym", top=1)[0].word == "expensive"
+    for word, opposite in (("cheap", "expensive"), ("increase", "decrease"), ("hot", "cold")):
+        assert bundled.neighbours(word, relation="antonym", top=1)[0].word == opposite
     words = {match.word for match in bundled.neighbours("cheap", "synonym", top=40)}
     assert not words & {"cheaper", "cheapest", "cheaply"}
+
+
+def test_the_bundled_model_tells_opposites_synonyms_and_kinds_of_one_thing(
+    bundled: Pair2vec,
+) -> None:
+    asked = {
+        ("increase", "decrease"): "antonym",
+        ("cheap", "expensive"): "antonym",
+        ("hot", "cold"): "antonym",
+        ("useful", "useless"): "antonym",
+        ("inexpensive", "affordable"): "synonym",
+        ("two", "three"): "co-hyponym",
+        ("1990", "1991"): "co-hyponym",
+        ("monday", "tuesday"): "co-hyponym",
+    }
+    examples = {word for one in read_definitions() for pair in one.examples for word in pair}
+    assert not examples & {word for pair in asked for word in pair}
+    assert dict(zip(asked, bundled.relations().name(asked), strict=True)) == asked
 
 
 def test_relations_are_the_same_each_time(model: Pair2vec) -> None:

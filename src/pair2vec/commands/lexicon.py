@@ -49,7 +49,7 @@ def lexicon(  # noqa: PLR0913, PLR0917 - the options of a command
         Path | None,
         typer.Option(metavar="FILE", help="Relations of your own, as TOML (docs/relations.md)."),
     ] = None,
-    probability: Annotated[float, typer.Option(min=0, max=1, help="The least of an entry.")] = 0.5,
+    probability: Annotated[float, typer.Option(min=0, max=1, help="The least of an entry.")] = 0.65,
     unrelated: Annotated[
         float,
         typer.Option(min=0.01, max=0.99, help="The share of candidates without any relation."),

@@ -87,7 +87,8 @@ def neighbours(  # noqa: PLR0913, PLR0917 - the options of a command
         found = asked.neighbours(word, relation, top=top, among=candidates, unrelated=unrelated)
         means = asked.definition(relation).definition
         title = f"{relation} of {word}: {means}" if means else f"{relation} of {word}"
-        return ranked(query, Ranking(title, found, caption))
+        order = "; near words first" if asked.definition(relation).symmetric else ""
+        return ranked(query, Ranking(title, found, caption + order))
 
     answer_question((word,), Form(("WORD",)), ask, as_json=as_json)
 

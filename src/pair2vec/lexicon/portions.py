@@ -30,7 +30,7 @@ class LexiconConfig:
 
     relations: tuple[str, ...] = ()
     """Which are wanted; none means all."""
-    probability: float = 0.5
+    probability: float = 0.65
     """The least of an entry."""
     unrelated: float = 0.9
     """The share of candidates that have none of the relations."""

@@ -1,4 +1,4 @@
-"""What tells relations apart: a pair's vector, its likeness to examples, its fit to patterns.
+"""What tells relations apart: a pair's vector, its likeness to examples and patterns, its words.
 
 Shapes: N pairs, K relations, D dimension.
 """
@@ -19,6 +19,7 @@ from pair2vec.query.relation_definitions import (
     has_slots_in_order,
     swap_slots,
 )
+from pair2vec.query.relation_spelling import is_denial
 
 NEAREST_EXAMPLES = 3
 _BLOCK = 4_096
@@ -50,6 +51,18 @@ class Examples:
     relation: Numbers
     """The place of each one's relation."""
 
+    @cached_property
+    def weights(self) -> Vectors:
+        """How much each counts, one on the average: more in a relation with few.
+
+        By the root of how few: relations with many would drown it, but would have nothing of
+        their many examples if all relations counted the same.
+        """
+        counts = np.bincount(self.relation)[self.relation]
+        weights = 1 / np.sqrt(counts)
+        made: Vectors = (weights / weights.mean()).astype(np.float32)
+        return made
+
     def sharing(self, x: Numbers, y: Numbers) -> NDArray[np.bool_]:
         """Which of them have a word in common with which pair: (N, examples)."""
         shared = np.zeros((len(x), len(self.x)), np.bool_)
@@ -63,33 +76,61 @@ class RelationFeatures:
     """Numbers of pairs by which a regression can tell relations."""
 
     def __init__(
-        self, source: PairSource, definitions: Sequence[RelationDefinition], examples: Examples
+        self,
+        source: PairSource,
+        definitions: Sequence[RelationDefinition],
+        examples: Examples,
+        spelled: Sequence[str],
     ) -> None:
+        """Features for relations.
+
+        Args:
+            source: What the model has to say of pairs.
+            definitions: Of the relations.
+            examples: Of the same.
+            spelled: The words of the vocabulary.
+        """
         self._source = source
+        self._spelled = spelled
         self._examples = examples
         self._relations = len(definitions)
         self._patterns = PatternFit(source, definitions)
 
     def __call__(self, x: Numbers, y: Numbers) -> Vectors:
-        """(N, F): the two vectors of each pair, and behind them `summaries` more."""
+        """(N, F): the two vectors of each pair, `summaries`, and `words` behind them."""
         parts = [self._block(first, second) for first, second in blocks(x, y)]
-        if not parts:
-            return np.empty((0, 2 * self._source.pairs.dimension + self.summaries), np.float32)
-        return np.concatenate(parts)
+        return np.concatenate(parts or [self._block(x, y)])
 
     @property
-    def summaries(self) -> int:
-        """How many numbers sum a pair up: three a relation, and how alike the words are."""
-        return 3 * self._relations + 1
+    def summaries(self) -> slice:
+        """Where the numbers are that sum a pair up.
+
+        They are three a relation, how alike the words are, and the same if one denies the other.
+        """
+        start = 2 * self._source.pairs.dimension
+        return slice(start, start + 3 * self._relations + 2)
+
+    @property
+    def words(self) -> slice:
+        """Where the words themselves are: x, y, and their product."""
+        return slice(self.summaries.stop, None)
 
     def _block(self, x: Numbers, y: Numbers) -> Vectors:
         forward, backward = self._source.pairs(x, y), self._source.pairs(y, x)
         whole = np.concatenate([self._source.compared(part) for part in (forward, backward)], 1)
-        words = self._source.unit_words
-        alike = np.einsum("nd,nd->n", words[x], words[y])[:, None]
         fits = self._patterns(forward, backward)
         likeness = self._likeness(whole, x, y)
-        return np.concatenate([whole, likeness, fits, self._moved(x, y), alike], axis=1)
+        first, second = (self._source.unit_words[ids] for ids in (x, y))
+        product = first * second
+        alike = product.sum(axis=1, keepdims=True)
+        summaries = [likeness, fits, self._moved(x, y), alike, alike * self._denied(x, y)]
+        return np.concatenate([whole, *summaries, first, second, product], axis=1)
+
+    def _denied(self, x: Numbers, y: Numbers) -> Vectors:
+        """1 where a word is spelled as the other denied, else 0: (N, 1)."""
+        pairs = zip(x.tolist(), y.tolist(), strict=True)
+        found = [is_denial(self._spelled[first], self._spelled[second]) for first, second in pairs]
+        return np.array(found, np.float32).reshape(-1, 1)
 
     @cached_property
     def _example_vectors(self) -> Vectors:

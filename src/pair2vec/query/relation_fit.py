@@ -1,10 +1,14 @@
 """How features of pairs become probabilities of relations.
 
 A linear regression tells the examples of each relation from those of the others and from pairs of
-no relation. Most of the latter are hard ones, the first word of an example with a word like it:
-against random words alone, any two words of one topic would pass for related. What its scores
-mean is then learnt from words it has not seen: of five parts of the words each is scored by a
-regression on the other four, and a multinomial one turns these scores into probabilities.
+no relation. Most of the latter are hard ones: the first word of an example with a word like it, for
+against random words alone any two words of one topic would pass for related; and words of two
+examples, for any thing and any metal would pass for made of it. But what tells related words from
+others tells little of opposites and synonyms, which are related alike; so a second regression,
+which sees the two words and the examples alone, tells the relations from each other. What the
+scores of both mean is then learnt from words they have not seen: of five parts of the words each is
+scored by regressions on the other four, and a multinomial one turns these scores into
+probabilities.
 
 Shapes: N pairs, F features, K relations.
 """
@@ -24,6 +28,7 @@ UNRELATED = 0.5
 """The share of pairs without a relation that probabilities are for, unless another is given."""
 
 _PENALTY = 1_000.0
+_WORDS_PENALTY = 2_000.0
 _SUMMARY_WEIGHT = np.float32(3)
 """One likeness or fit says more than one of the 2·D numbers of a pair's vectors."""
 _SCORE_SCALE = np.float32(5)
@@ -37,7 +42,7 @@ class RelationRegression(NamedTuple):
     mean: Vectors
     """(F,)"""
     weight: Vectors
-    """(F, K + 1)"""
+    """(F, 2·K + 1): the scores of both regressions."""
     calibration: Logistic
 
     def probabilities(self, features: Vectors) -> Vectors:
@@ -64,31 +69,48 @@ def fit_relations(
     labels = np.concatenate([examples.relation, np.full(len(x), relations)])
     mean = made.mean(axis=0)
     scale = 1 / np.maximum(made.std(axis=0), np.float32(1e-6))
-    scale[-features.summaries :] *= _SUMMARY_WEIGHT
+    scale[features.summaries] *= _SUMMARY_WEIGHT
     rows = (made - mean) * scale
     wanted = np.eye(relations + 1, dtype=np.float32)[labels]
-    weights = _row_weights(labels, relations)
+    # Pairs without a relation weigh as much together as the examples.
+    unrelated = np.full(len(x), len(examples.x) / max(1, len(x)), np.float32)
+    weights = np.concatenate([examples.weights, unrelated])
     folds = _folds_of_words(examples, len(words), random)[pairs]
-    scores = np.empty_like(wanted)
+    scores = np.empty((len(rows), 2 * relations + 1), np.float32)
     for fold in range(_FOLDS):
         seen = (folds != fold).all(axis=0)
         own = folds[0] == fold
-        scores[own] = rows[own] @ _regression(rows[seen], wanted[seen], weights[seen])
+        weight = _regressions(rows[seen], wanted[seen], weights[seen], features.words)
+        scores[own] = rows[own] @ weight
     calibration = fit_logistic(
         scores, labels, relations + 1, penalty=_SCORE_PENALTY, weights=weights
     )
-    weight = scale[:, None] * _regression(rows, wanted, weights)
+    weight = scale[:, None] * _regressions(rows, wanted, weights, features.words)
     return RelationRegression(mean, weight, calibration)
 
 
-def _regression(rows: Vectors, wanted: Vectors, weights: Vectors) -> Vectors:
-    """The weights (F, K + 1) of a linear regression with a penalty on their squares.
+def _regressions(rows: Vectors, wanted: Vectors, weights: Vectors, words: slice) -> Vectors:
+    """The weights (F, 2·K + 1) of both regressions, each of which sees features of its own."""
+    relations = wanted.shape[1] - 1
+    made = np.zeros((rows.shape[1], 2 * relations + 1), np.float32)
+    others = slice(0, words.start)
+    made[others, : relations + 1] = _regression(rows[:, others], wanted, weights, _PENALTY)
+    related = wanted[:, -1] == 0
+    kinds = wanted[related, :-1]
+    made[words, relations + 1 :] = _regression(
+        rows[related, words], kinds - kinds.mean(axis=0), weights[related], _WORDS_PENALTY
+    )
+    return made
+
+
+def _regression(rows: Vectors, wanted: Vectors, weights: Vectors, penalty: float) -> Vectors:
+    """The weights of a linear regression with a penalty on their squares.
 
     There is no constant, because no score means anything before it is calibrated.
     """
     weighted = rows * weights[:, None]
     gram = (weighted.T @ rows).astype(np.float64)
-    gram[np.diag_indices_from(gram)] += _PENALTY
+    gram[np.diag_indices_from(gram)] += penalty
     solved: Vectors = np.linalg.solve(gram, weighted.T @ wanted).astype(np.float32)
     return solved * _SCORE_SCALE
 
@@ -110,14 +132,6 @@ def _top(root: NDArray[np.intp], word: int) -> int:
     while root[word] != word:
         word = int(root[word])
     return word
-
-
-def _row_weights(labels: Numbers, relations: int) -> Vectors:
-    """One for each example; pairs without a relation weigh as much together."""
-    weights = np.ones(len(labels), np.float32)
-    unrelated = labels == relations
-    weights[unrelated] = (~unrelated).sum() / max(1, unrelated.sum())
-    return weights
 
 
 def shifted(probabilities: Vectors, unrelated: float) -> Vectors:

@@ -24,6 +24,10 @@ CANDIDATES = 6_000
 """Neighbours are looked for among this many words, those most like the given one."""
 
 
+_NEARNESS = np.float32(2)
+"""How much the cosine of two words counts in the order of neighbours."""
+
+
 class Relations:
     """Relations by name, and the probability of each for any pair."""
 
@@ -58,9 +62,11 @@ class Relations:
 
     @cached_property
     def _fitted(self) -> tuple[RelationFeatures, RelationRegression]:
-        """Made when first asked for; it takes less than a second."""
+        """Made when first asked for; it takes two or three seconds."""
         examples = find_examples(self.definitions, self._source, self._vocabulary)
-        features = RelationFeatures(self._source, self.definitions, examples)
+        features = RelationFeatures(
+            self._source, self.definitions, examples, self._vocabulary.words
+        )
         words = self._source.unit_words
         return features, fit_relations(features, examples, len(self.definitions), words)
 
@@ -106,6 +112,9 @@ class Relations:
     ) -> list[Match]:
         """The words y that are most probably in a relation to a word x.
 
+        Of a symmetric relation they are in the order of their probability and nearness together:
+        of two opposites that are as likely, that is meant which is said in the same places as x.
+
         Args:
             word: The word x.
             relation: Its name; y is x's antonym, hypernym, and so on.
@@ -114,11 +123,16 @@ class Relations:
                 forms (*cheaper* for *cheap*) unless an example has two forms of a word.
             unrelated: As in `score`.
         """
-        self.definition(relation)  # refuses a name that is none
+        is_symmetric = self.definition(relation).symmetric
         ids, probabilities = self._around(word, among, unrelated)
         scores = probabilities[:, self.names.index(relation)]
+        order = scores
+        if is_symmetric:
+            words = self._source.unit_words
+            cosines = words[ids] @ words[find_typed(word, self._vocabulary)]
+            order = scores * np.exp(_NEARNESS * cosines)
         spelled = self._vocabulary.words
-        return [Match(spelled[ids[n]], float(scores[n])) for n in best(scores, top)]
+        return [Match(spelled[ids[n]], float(scores[n])) for n in best(order, top)]
 
     def typed_neighbours(
         self,

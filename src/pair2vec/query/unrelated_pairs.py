@@ -9,8 +9,9 @@ from pair2vec.text.vocabulary import SPECIAL_TOKENS
 
 _FREQUENT_WORDS = 20_000
 _RANDOM_PAIRS = 200
-_NEAR_WORDS = 3
-"""For the first word of each example."""
+_MIXED = 0.4
+_NEAR = 2.0
+"""Pairs of words of two examples, and of near words, for each example on the average."""
 _SAMPLE = 5_000
 _RANKS = (2, 1_000)
 """How near they are in a sample of the words: the very nearest may well be related."""
@@ -25,8 +26,11 @@ def unrelated_pairs(
     """
     frequent = np.arange(len(SPECIAL_TOKENS), min(len(words), _FREQUENT_WORDS))
     drawn = random.choice(frequent, (2, _RANDOM_PAIRS))
-    mixed = np.array([random.choice(side, _RANDOM_PAIRS) for side in (examples.x, examples.y)])
-    near = _near_pairs(examples.x, frequent, words, random)
+    shares = examples.weights.astype(np.float64) / examples.weights.sum(dtype=np.float64)
+    sides, count = (examples.x, examples.y), round(_MIXED * len(examples.x))
+    mixed = np.array([random.choice(side, count, p=shares) for side in sides])
+    starts = random.choice(examples.x, round(_NEAR * len(examples.x)), p=shares)
+    near = _near_pairs(starts, frequent, words, random)
     x, y = np.concatenate([drawn, mixed, near], axis=1)
     related = set(zip(examples.x.tolist(), examples.y.tolist(), strict=True))
     related |= {(second, first) for first, second in related}
@@ -38,11 +42,10 @@ def unrelated_pairs(
 def _near_pairs(
     starts: Numbers, frequent: Numbers, words: Vectors, random: np.random.Generator
 ) -> Numbers:
-    """Each word with some that are like it, more of them from near than from far: (2, N)."""
+    """Each word with one that is like it, more of them from near than from far: (2, N)."""
     sample = random.choice(frequent, min(_SAMPLE, len(frequent)), replace=False)
-    order = np.argsort(-(words[starts] @ words[sample].T), axis=1)
+    distinct, place = np.unique(starts, return_inverse=True)
+    order = np.argsort(-(words[distinct] @ words[sample].T), axis=1)
     lowest, highest = (min(rank, len(sample)) for rank in _RANKS)
-    drawn = random.uniform(np.log(lowest), np.log(highest), (len(starts), _NEAR_WORDS))
-    ranks = np.exp(drawn).astype(np.intp) - 1
-    near = sample[np.take_along_axis(order, ranks, axis=1)]
-    return np.stack([np.repeat(starts, _NEAR_WORDS), near.ravel()])
+    ranks = np.exp(random.uniform(np.log(lowest), np.log(highest), len(starts))).astype(np.intp)
+    return np.stack([starts, sample[order[place, ranks - 1]]])

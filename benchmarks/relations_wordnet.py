@@ -1,0 +1,270 @@
+"""How well the built-in relations are told, by pairs that WordNet has.
+
+    python benchmarks/relations_wordnet.py [MODEL] [--half choosing|reporting]
+
+The pairs are of the 15 000 most frequent words of the model, base forms only, in one relation by
+their first senses and in no other by any sense; but opposites may be kinds of one thing, as rise
+and fall are. Except for antonyms, which are few, only words of one part of speech are taken, and
+co-hyponyms are kinds of something narrow. Unrelated pairs are words of two pairs put together anew.
+No word is in both halves: examples, features and penalties are chosen on the one, and the figures
+to quote are of the other. Pairs that are examples of the built-in relations are left out last, so
+that new examples change no other pair.
+
+The baselines know how frequent each relation is, and which cosines of word vectors it has, from
+labels of the other half, of which the built-in relations have seen none.
+"""
+
+import argparse
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+import machine
+from pair2vec.query import Pair2vec, load
+from pair2vec.query.half_pair import Vectors
+from pair2vec.query.logistic import fit_logistic
+from pair2vec.query.pair_vectors import Numbers
+from pair2vec.query.stand_ins import is_form
+from pair2vec.text.vocabulary import SPECIAL_TOKENS
+from pair2vec.wordnet import WordNet
+from pair2vec.wordnet.morphology import base_forms
+from pair2vec.wordnet.relations import relations_of_senses
+from pair2vec.wordnet.senses import Senses, antonyms_in, hypernyms_of
+from pair2vec.wordnet.synsets import SynsetId
+
+WORDS = 15_000
+PAIRS_OF_A_RELATION = 150
+"""In a half, at most."""
+PAIRS_OF_A_WORD = 3
+PAIRS_OF_A_PARENT = 2
+"""Of co-hyponyms, or most of them would be two kinds of person."""
+NARROW = 4
+"""Synsets that are above the parent of co-hyponyms, at least."""
+
+CONFUSED = ("synonym", "antonym", "co-hyponym")
+RELATIONS = (*CONFUSED, "hypernym", "none")
+IN_WORDNET = {"antonym": "antonymy", "synonym": "synonymy", "hypernym": "hypernymy"}
+IN_WORDNET |= {"co-hyponym": "co_hyponymy"}
+HALVES = ("choosing", "reporting")
+
+
+class Pair(NamedTuple):
+    """Two words and their relation."""
+
+    x: str
+    y: str
+    relation: str
+
+    @property
+    def words(self) -> tuple[str, str]:
+        """Both."""
+        return self.x, self.y
+
+
+def main() -> None:
+    """Print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("model", nargs="?", type=Path)
+    parser.add_argument("--half", choices=HALVES, default="reporting")
+    arguments = parser.parse_args()
+    model = load(arguments.model)
+    halves = dict(zip(HALVES, measuring_set(model, WordNet.open()), strict=True))
+    own = halves.pop(arguments.half)
+    (other,) = halves.values()
+    print(machine.describe())
+    counts = Counter(pair.relation for pair in own)
+    print(f"The {arguments.half} half: {', '.join(f'{n} {name}' for name, n in counts.items())}")
+    print_figures(model, own, other)
+
+
+def measuring_set(model: Pair2vec, wordnet: WordNet) -> tuple[list[Pair], list[Pair]]:
+    """The choosing and the reporting half."""
+    words, random = base_words(model, wordnet), np.random.default_rng(0)
+    examples = {frozenset(pair) for one in model.relations().definitions for pair in one.examples}
+    first, second = (
+        [pair for pair in with_unrelated(half, words, random) if {*pair.words} not in examples]
+        for half in split_by_word(related(words, wordnet, random), random)
+    )
+    return first, second
+
+
+def base_words(model: Pair2vec, wordnet: WordNet) -> dict[str, Senses]:
+    """Frequent words that are no inflections, with all their senses."""
+    frequent = model.vocabulary.words[len(SPECIAL_TOKENS) :][:WORDS]
+    found = {word: base_forms(wordnet, word) for word in frequent if word.isalpha()}
+    return {
+        word: Senses(wordnet, lemmas)
+        for word, lemmas in found.items()
+        if len(word) > 2 and lemmas and all(lemma.spelling == word for lemma in lemmas)
+    }
+
+
+def related(words: dict[str, Senses], wordnet: WordNet, random: np.random.Generator) -> list[Pair]:
+    """All pairs in just one relation, shuffled; the rarest relation first."""
+    found = sorted(set(candidates(words, wordnet, random)))
+    kept = [pair for pair in found if is_unambiguous(pair, words)]
+    order = random.permutation(len(kept)).tolist()
+    rank = list(IN_WORDNET)
+    return sorted((kept[n] for n in order), key=lambda pair: rank.index(pair.relation))
+
+
+def candidates(
+    words: dict[str, Senses], wordnet: WordNet, random: np.random.Generator
+) -> Iterator[Pair]:
+    """Pairs in a relation by the first senses of both words; of antonyms, of one of them."""
+    meaning, below = defaultdict(list), defaultdict(list)
+    for word, senses in words.items():
+        for lemma in sorted(senses.lemmas):
+            place = wordnet.synset_ids(*lemma)[0]
+            if len(senses.lemmas) == 1:
+                meaning[place].append(word)
+                for parent in sorted(hypernyms_of(wordnet, [place])):
+                    below[parent].append(word)
+            for opposite in antonyms_in(wordnet, lemma, place):
+                if opposite.spelling in words:
+                    yield symmetric(word, opposite.spelling, "antonym")
+    for same in meaning.values():
+        yield from (symmetric(x, y, "synonym") for x, y in combinations(same, 2))
+    for parent, children in below.items():
+        yield from (Pair(x, y, "hypernym") for x in children for y in meaning.get(parent, ()))
+        if len(hypernyms_above(wordnet, parent)) < NARROW:
+            continue
+        siblings = random.permutation(children).tolist()[: 2 * PAIRS_OF_A_PARENT]
+        for x, y in zip(siblings[::2], siblings[1::2], strict=False):
+            yield symmetric(x, y, "co-hyponym")
+
+
+def symmetric(x: str, y: str, relation: str) -> Pair:
+    """A pair that is the same both ways."""
+    return Pair(min(x, y), max(x, y), relation)
+
+
+def hypernyms_above(wordnet: WordNet, place: SynsetId) -> set[SynsetId]:
+    """All synsets above one."""
+    above: set[SynsetId] = set()
+    level = {place}
+    while level := hypernyms_of(wordnet, level) - above:
+        above |= level
+    return above
+
+
+def is_unambiguous(pair: Pair, words: dict[str, Senses]) -> bool:
+    """Whether no other of the relations holds by any sense."""
+    if pair.x == pair.y or is_form(pair.x, pair.y):
+        return False
+    found = relations_of_senses(words[pair.x], words[pair.y])._asdict()
+    meant = found.pop(IN_WORDNET[pair.relation])
+    if pair.relation == "antonym":
+        del found["co_hyponymy"]
+    return meant > 0 and not any(found.values())
+
+
+def split_by_word(pairs: Iterable[Pair], random: np.random.Generator) -> list[list[Pair]]:
+    """Two halves without a word in common, of as many pairs of each relation."""
+    half_of: dict[str, int] = {}
+    halves: list[list[Pair]] = [[], []]
+    counts: Counter[object] = Counter()
+    for pair in pairs:
+        given = {half_of[word] for word in pair.words if word in half_of}
+        half = given.pop() if given else int(random.integers(2))
+        limits: dict[object, int] = {(half, pair.relation): PAIRS_OF_A_RELATION}
+        limits |= {(word, pair.relation): PAIRS_OF_A_WORD for word in pair.words}
+        if given or any(counts[key] >= limit for key, limit in limits.items()):
+            continue
+        half_of |= dict.fromkeys(pair.words, half)
+        counts.update(limits.keys())
+        halves[half].append(pair)
+    return halves
+
+
+def with_unrelated(
+    pairs: Sequence[Pair], words: dict[str, Senses], random: np.random.Generator
+) -> list[Pair]:
+    """The pairs, and as many as of one relation that put words of two of them together anew."""
+    others = random.permutation(len(pairs)).tolist()
+    mixed = [Pair(own.x, pairs[n].y, "none") for own, n in zip(pairs, others, strict=True)]
+    free = [pair for pair in mixed if not any(relations_of_senses(words[pair.x], words[pair.y]))]
+    chosen = random.permutation(len(free)).tolist()[:PAIRS_OF_A_RELATION]
+    return [*pairs, *(free[n] for n in chosen)]
+
+
+def print_figures(model: Pair2vec, own: Sequence[Pair], other: Sequence[Pair]) -> None:
+    """Of the built-in relations on the pairs of one half, beside the baselines."""
+    relations = model.relations()
+    probabilities = relations.score([pair.words for pair in own])
+    print_confusion(own, [relations.names[n] for n in probabilities.argmax(axis=1)])
+    places = [n for n, pair in enumerate(own) if pair.relation in CONFUSED]
+    confused = [own[n] for n in places]
+    columns = [relations.names.index(name) for name in CONFUSED]
+    scores, gold = probabilities[np.ix_(places, columns)], labels(confused)
+    right = scores.argmax(axis=1) == gold
+    known = {word for one in relations.definitions for pair in one.examples for word in pair}
+    new = np.array([not known & {*pair.words} for pair in confused])
+    print(f"\nAmong {', '.join(CONFUSED)}, right of {len(confused)}:")
+    print_share("majority", most_frequent(confused, other))
+    print_share("cosine of word vectors", by_cosine(model, confused, other))
+    print_share("built-in relations", float(right.mean()))
+    print_share(f"- {new.sum()} without words of examples", float(right[new].mean()))
+    for two in combinations(range(len(CONFUSED)), 2):
+        asked = np.isin(gold, two)
+        likelier = np.array(two)[scores[:, two].argmax(axis=1)]
+        name = " or ".join(CONFUSED[n] for n in two)
+        print_share(f"- {name}", float((likelier == gold)[asked].mean()))
+
+
+def print_confusion(pairs: Sequence[Pair], told: Sequence[str]) -> None:
+    """A row a relation of WordNet's, a column a relation that was told."""
+    columns = (*RELATIONS, "other")
+    counts = Counter(
+        (pair.relation, name if name in RELATIONS else "other")
+        for pair, name in zip(pairs, told, strict=True)
+    )
+    print(f"\n{'in WordNet':16}" + "".join(f"{name:>12}" for name in columns))
+    for row in RELATIONS:
+        print(f"{row:16}" + "".join(f"{counts[row, name]:12}" for name in columns))
+    shares = {}
+    for name in RELATIONS:
+        shares[name] = counts[name, name] / max(1, sum(counts[row, name] for row in RELATIONS))
+    print(f"{'precision, %':16}" + "".join(f"{100 * shares[name]:12.0f}" for name in RELATIONS))
+    print_share("right of all", sum(counts[name, name] for name in RELATIONS) / len(pairs))
+
+
+def print_share(name: str, share: float) -> None:
+    """A line."""
+    print(f"  {name:34}{100 * share:5.1f} %")
+
+
+def labels(pairs: Sequence[Pair]) -> Numbers:
+    """The place of each relation among those that are confused."""
+    return np.array([CONFUSED.index(pair.relation) for pair in pairs], np.intp)
+
+
+def most_frequent(own: Sequence[Pair], other: Sequence[Pair]) -> float:
+    """The share of what is the most frequent relation of the other half."""
+    counts = Counter(pair.relation for pair in other if pair.relation in CONFUSED)
+    return float(np.mean([pair.relation == counts.most_common(1)[0][0] for pair in own]))
+
+
+def by_cosine(model: Pair2vec, own: Sequence[Pair], other: Sequence[Pair]) -> float:
+    """What a regression on cosines and their squares, learnt on the other half, gets right."""
+    learnt = [pair for pair in other if pair.relation in CONFUSED]
+    rows, asked = (cosines(model, pairs) for pairs in (learnt, own))
+    weights = np.ones(len(learnt), np.float32)
+    fitted = fit_logistic(rows, labels(learnt), len(CONFUSED), penalty=1e-3, weights=weights)
+    return float(np.mean(fitted.probabilities(asked).argmax(axis=1) == labels(own)))
+
+
+def cosines(model: Pair2vec, pairs: Sequence[Pair]) -> Vectors:
+    """Of the words of each pair, and squared: (N, 2)."""
+    ids, words = model.vocabulary.ids, model.unit_words
+    x, y = (words[[ids[pair.words[side]] for pair in pairs]] for side in (0, 1))
+    alike = np.einsum("nd,nd->n", x, y)
+    return np.stack([alike, alike * alike], axis=1)
+
+
+if __name__ == "__main__":
+    main()
