@@ -2,7 +2,6 @@
 
 import pytest
 import torch
-from torch import Tensor
 
 from pair2vec.embedders import EmbedderInputs
 from pair2vec.embedders.embedder import padded
@@ -18,13 +17,6 @@ def test_inputs_move_as_a_whole() -> None:
     assert all(tensor.is_meta for tensor in moved.tensors.values())
     assert moved["b"].dtype == torch.long
     assert not inputs["a"].is_meta
-
-
-def test_every_input_is_pinned(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Tensor, "pin_memory", lambda tensor: tensor + 1)
-    pinned = EmbedderInputs({"a": torch.zeros(2), "b": torch.ones(3)}).pin_memory()
-    assert pinned["a"].tolist() == [1, 1]
-    assert pinned["b"].tolist() == [2, 2, 2]
 
 
 def test_a_string_is_not_a_sentence() -> None:

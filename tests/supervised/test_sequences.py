@@ -9,13 +9,17 @@ from torch import Tensor, nn
 from pair2vec.supervised.recurrent import BiGru, BiLstm, BothWays
 from pair2vec.supervised.sequences import (
     VariationalDropout,
-    is_word,
     masked_softmax,
     max_words,
     mean_words,
 )
 
 LENGTHS = st.lists(st.integers(0, 6), min_size=1, max_size=5)
+
+
+def is_word(lengths: Tensor, width: int) -> Tensor:
+    """Which places of a block have a word: (B, n)."""
+    return torch.arange(width, device=lengths.device) < lengths[:, None]
 
 
 def blocks_of(lengths: list[list[int]]) -> list[Tensor]:

@@ -4,7 +4,7 @@ Shapes: B sentences, n words of the longest or more, D dimension.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -29,14 +29,11 @@ class EmbedderInputs:
 
     def to(self, device: torch.device | str, *, non_blocking: bool = False) -> "EmbedderInputs":
         """The same on another device."""
-        return self._each(lambda tensor: tensor.to(device, non_blocking=non_blocking))
-
-    def pin_memory(self) -> "EmbedderInputs":
-        """The same in memory that a GPU reads from by itself, so that it need not be waited for."""
-        return self._each(Tensor.pin_memory)
-
-    def _each(self, move: Callable[[Tensor], Tensor]) -> "EmbedderInputs":
-        return EmbedderInputs({name: move(tensor) for name, tensor in self.tensors.items()})
+        moved = {
+            name: tensor.to(device, non_blocking=non_blocking)
+            for name, tensor in self.tensors.items()
+        }
+        return EmbedderInputs(moved)
 
 
 class Embedder(nn.Module, ABC):

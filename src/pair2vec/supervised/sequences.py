@@ -26,11 +26,6 @@ class VariationalDropout(nn.Module):
         return f"share={self.share}"
 
 
-def is_word(lengths: Tensor, width: int) -> Tensor:
-    """Which places of a block have a word: (B, n)."""
-    return torch.arange(width, device=lengths.device) < lengths[:, None]
-
-
 def masked_softmax(scores: Tensor, is_in: Tensor, dim: int) -> Tensor:
     """Over the places that `is_in` allows, which is of the shape of the scores; zero elsewhere."""
     lowest = torch.finfo(scores.dtype).min
