@@ -131,8 +131,9 @@ def test_kept_parts_follow_the_words_and_the_precision(tmp_path: Path) -> None:
     with torch.autocast("cpu", torch.bfloat16):
         torch.testing.assert_close(kept(a, b, alpha), before, rtol=0.05, atol=0.05)
     close(kept.double()(a, b, alpha.double()).float(), before)
+    close(kept.float()(a, b, alpha), before)
     with torch.no_grad():
-        kept.float().pair.words.mul_(-1).add_(other.pair.words)
+        kept.pair.words.mul_(-1).add_(other.pair.words)
     assert not torch.allclose(kept(a, b, alpha), before, atol=0.01)
 
 

@@ -20,7 +20,7 @@ from pair2vec.qa.spans import Scores, span_loss
 from pair2vec.qa.windows import Windows, answering_windows, training_windows
 from pair2vec.supervised.inputs import InputPlaces, open_inputs
 from pair2vec.supervised.recurrent import BiGru
-from pair2vec.supervised.widths import by_class, exactly
+from pair2vec.supervised.widths import Widths, by_class, exactly
 
 LONG = "The first word, and many others that are longer than those-of any other passage here."
 
@@ -127,6 +127,21 @@ def test_a_question_has_the_same_scores_beside_longer_ones(
             )
             assert (found[length:] == -torch.inf).all()
         torch.testing.assert_close(together.no_answer[number], alone.no_answer[0])
+
+
+@pytest.mark.parametrize("widths", [exactly, by_class])
+def test_every_word_has_its_own_letters(widths: Widths, named: dict[str, InputPlaces]) -> None:
+    network, numbered = make(named["none"])
+    windows = answering_windows(numbered, np.arange(9), 100)
+    batches = QaBatches(numbered, windows, network.embedder, network.relations, widths)
+    batch, asked = batches.batch(np.arange(9)), questions()
+    for place, question in enumerate(asked.questions):
+        for rows, text in (
+            (batch.passage_rows, asked.passages[question.passage]),
+            (batch.question_rows, question.text),
+        ):
+            found = batch.letters[rows[place, : len(text.words)]].numpy()
+            assert np.array_equal(found, spelled(text.words))
 
 
 @pytest.mark.parametrize("pairs", ["none", "pair_distance"])

@@ -5,14 +5,14 @@ to run it takes the GPU: told one by one, the GPU does nothing most of the time.
 """
 
 from collections.abc import Callable
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple
 
 import torch
 from torch import Tensor
 
 from pair2vec.supervised.batch_tensors import mapped, tensors_of
+from pair2vec.supervised.task import Batch
 
-Batch = TypeVar("Batch")
 Results = dict[str, Tensor]
 Work = Callable[[Batch], Results]
 """Changes what it likes on the device, but never waits for it."""
@@ -23,10 +23,11 @@ Recorder = Callable[[Callable[[], Results]], tuple[Replay, Results]]
 _Shape = tuple[torch.Size, ...]
 
 MOST = 256
-"""Recordings; each takes some megabytes."""
+"""Recordings. They share a pool of memory, which grows with them all the same: processes with some
+eighty of them were seen to take ten gigabytes of a GPU."""
 
 
-class _Recording(NamedTuple, Generic[Batch]):
+class _Recording(NamedTuple):
     """Of one shape."""
 
     inputs: list[Tensor]
@@ -45,7 +46,7 @@ class Recorded(Generic[Batch]):
         self._work = work
         self._record = record or GraphRecorder()
         self._seen: set[_Shape] = set()
-        self._recordings: dict[_Shape, _Recording[Batch]] = {}
+        self._recordings: dict[_Shape, _Recording] = {}
 
     def __call__(self, batch: Batch) -> Results:
         """The results of the work on a batch, which the next call leaves as they are."""
@@ -62,7 +63,7 @@ class Recorded(Generic[Batch]):
         found.replay()
         return {name: value.clone() for name, value in found.results.items()}
 
-    def _recorded(self, batch: Batch) -> _Recording[Batch]:
+    def _recorded(self, batch: Batch) -> _Recording:
         own = mapped(batch, Tensor.clone)
         replay, results = self._record(lambda: self._work(own))
         return _Recording(tensors_of(own), replay, results)
