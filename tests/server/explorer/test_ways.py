@@ -78,6 +78,21 @@ def test_everything_can_be_done_by_the_keyboard(explorer: Explorer, model: Pair2
     expect(explorer.field("Pattern")).to_have_value(pattern)
 
 
+def test_the_panel_of_a_tab_is_there_before_the_next_key(explorer: Explorer) -> None:
+    explorer.may_fail = "404"
+    explorer.open("fill", pattern="X or Y", x="hot")
+    expect(explorer.message).to_contain_text("words, best:")
+    seen = explorer.tab("Fill").evaluate(
+        """tab => {
+          tab.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight", bubbles: true }));
+          return document.querySelector("[role=tabpanel]:not([hidden])").id;
+        }"""
+    )
+    assert seen == "panel-analogy"
+    explorer.page.go_back()
+    expect(explorer.field("Word in it")).to_have_value("hot")
+
+
 def test_the_tabs_are_one_stop_with_arrows_home_and_end(explorer: Explorer) -> None:
     explorer.may_fail = "404"
     explorer.open("pair", x="hot", y="cold")

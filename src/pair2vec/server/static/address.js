@@ -18,6 +18,11 @@ export function readAddress(hash = location.hash) {
   return { panel, state: Object.fromEntries(new URLSearchParams(query)) };
 }
 
+/** Go to an address, with a way back to the present one; no event tells of it. */
+export function visitAddress(address) {
+  if (address !== location.hash) history.pushState(null, "", address);
+}
+
 /**
  * Show what is asked in the address. Typing changes it with every letter: only the first change
  * after an address that one would come back to leaves that one behind in the history.

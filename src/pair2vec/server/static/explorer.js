@@ -1,6 +1,6 @@
 /** The explorer: panels that ask the server, one of them shown, as the address says. */
 
-import { readAddress } from "./address.js";
+import { readAddress, visitAddress } from "./address.js";
 import { model, offers } from "./api.js";
 import { Panel } from "./panel.js";
 import { Tabs } from "./tabs.js";
@@ -14,7 +14,8 @@ const FIRST = fill.name;
 const kinds = [fill, analogy, pair, word];
 const panels = new Map(kinds.map((kind) => [kind.name, new Panel(kind, showModel)]));
 const tabs = new Tabs((name) => {
-  location.hash = panels.get(name).address;
+  visitAddress(panels.get(name).address);
+  open(); // at once: the next key is meant for the panel that it leads to
 });
 let shown = FIRST;
 
