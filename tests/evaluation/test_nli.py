@@ -110,6 +110,7 @@ def test_a_set_is_told_by_the_name_of_its_file(file: str, name: str) -> None:
 
 def test_breaking_nli_is_told_by_its_categories_and_others_must_be_named(tmp_path: Path) -> None:
     assert set_name("dataset.jsonl", NliSet(examples(range(1)))) == "breaking_nli"
+    assert set_name("replaced_words.jsonl.xz", NliSet(examples(range(1)))) == "replaced_words"
     path = tmp_path / "mine.jsonl"
     path.write_text(json.dumps({"sentence1": "a", "sentence2": "b", "gold_label": "neutral"}))
     with pytest.raises(UsageError, match=r"which set it is; say --as NAME=.*mine\.jsonl"):
