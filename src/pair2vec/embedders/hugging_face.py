@@ -4,7 +4,6 @@ Shapes: B sentences, n words of the longest or more, p pieces of the longest, N 
 all, K layers, D dimension.
 """
 
-import logging
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,11 +14,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pair2vec.embedders.embedder import Embedder, EmbedderInputs, Sentence, padded
+from pair2vec.embedders.embedder import Embedder, EmbedderInputs, Sentence
+from pair2vec.embedders.pieces import PieceMaker
 from pair2vec.embedders.scalar_mix import LAYERS, ScalarMix
 from pair2vec.errors import InputError, Pair2vecError, UsageError
-
-logger = logging.getLogger(__name__)
 
 _NO_LIMIT = 1 << 20
 """Pieces; tokenisers that know no limit say a number far above this."""
@@ -39,10 +37,9 @@ class HuggingFaceEncoder(Embedder):
         """Take an encoder and its tokeniser, which must be one of the fast kind."""
         super().__init__()
         self.encoder = encoder.float().requires_grad_(False).eval()
-        self.tokenizer = tokenizer
         self.most_pieces = _most_pieces(encoder, tokenizer)
         """Of a sentence, its begin and end included; None where there is no limit."""
-        self._has_told_of_cut = False
+        self._make_pieces = PieceMaker(tokenizer, self.most_pieces)
         # The surest way to know how many layers a model gives, and of which width.
         sample = self._layers(self.prepare([["a"]]))
         self.dimension = sample.shape[-1]
@@ -75,29 +72,10 @@ class HuggingFaceEncoder(Embedder):
         return self
 
     def _prepare(self, sentences: Sequence[Sentence], width: int) -> dict[str, Tensor]:
-        encoded = self.tokenizer(
-            # A batch of none is not a batch to the tokeniser; what it says of this one is cut off.
-            [list(sentence) for sentence in sentences] or [[]],
-            is_split_into_words=True,
-            truncation=self.most_pieces is not None,
-            max_length=self.most_pieces,
-        )
-        self._tell_of_cut(encoded.encodings)
-        rows = [
-            [-1 if word is None else word for word in encoding.word_ids]
-            for encoding in encoded.encodings
-        ]
-        pieces, starts = _spans(padded(rows, -1)[: len(sentences)], width)
-        padding = {"input_ids": self.tokenizer.pad_token_id or 0}
-        given = {name: padded(row, padding.get(name, 0)) for name, row in encoded.items()}
-        return {**given, "pieces": pieces, "starts": starts}
-
-    def _tell_of_cut(self, encodings: Sequence[Any]) -> None:
-        if not self._has_told_of_cut and any(encoding.overflowing for encoding in encodings):
-            self._has_told_of_cut = True
-            logger.warning(
-                "a sentence has more than %d pieces; words beyond them are zero", self.most_pieces
-            )
+        # Of no sentences there are no tensors for the encoder: it is given one without words.
+        made = self._make_pieces(sentences or [[]])
+        pieces, starts = _spans(made.words[: len(sentences)], width)
+        return {**made.inputs, "pieces": pieces, "starts": starts}
 
     @torch.no_grad()
     def read(self, inputs: EmbedderInputs) -> EmbedderInputs:
