@@ -14,11 +14,16 @@ TEXT, KEPT = 1.0, 0.5
 
 
 def random_batches(
-    words: int, size: int, negatives: NegativesConfig, count: int, device: torch.device
+    words: int,
+    size: int,
+    negatives: NegativesConfig,
+    count: int,
+    device: torch.device,
+    seed: int = 0,
 ) -> list[Batch]:
     """So many, with contexts of all lengths in numbers that differ from batch to batch."""
-    generator = torch.Generator(device).manual_seed(0)
-    group_sizes = np.random.default_rng(0).multinomial(
+    generator = torch.Generator(device).manual_seed(seed)
+    group_sizes = np.random.default_rng(seed).multinomial(
         size, np.full(len(DISTANCES), 1 / len(DISTANCES)), count
     )
 

@@ -10,15 +10,12 @@ the rows touched, and once of whole tables.
 
 import argparse
 import logging
-import multiprocessing
-import os
-import socket
 import tempfile
 import time
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -34,6 +31,7 @@ from pair2vec.training.loop import Surroundings, Trainer
 from pair2vec.training.ranks import Ranks
 from pair2vec.training.recipes import Recipe, paper
 from pair2vec.triples.epoch import TripleStream
+from ranks import in_ranks
 
 TOKENS = 2_000_000
 CPU = torch.device("cpu")
@@ -81,12 +79,12 @@ def main() -> None:
         tasks = [Task(folder, batch, arguments.steps) for batch in arguments.batch]
         print("exchange     batch   rows a rank   sparse ms    dense ms   dense/sparse")
         for task in tasks:
-            print_exchange(task.batch, in_ranks(measure_exchange, task, count)[0])
+            print_exchange(task.batch, in_ranks(partial(joined, measure_exchange), task, count)[0])
         print("\ntraining     batch   ranks   triples/s   CPU s/rank/1,000 triples   of ideal")
         for task in tasks:
             alone = None
             for ranks in (1, count):
-                found = in_ranks(measure_training, task, ranks)
+                found = in_ranks(partial(joined, measure_training), task, ranks)
                 alone = print_training(task, found, alone)
 
 
@@ -113,23 +111,9 @@ def print_training(task: Task, found: list[Speed], alone: float | None) -> float
     return alone
 
 
-def in_ranks(work: Callable[[Ranks, Task], Made], task: Task, count: int) -> list[Made]:
-    """What `work` finds on each rank."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
-    around = {"WORLD_SIZE": f"{count}", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": f"{port}"}
-    fresh = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(count, mp_context=fresh) as pool:
-        made = [
-            pool.submit(_work, {**around, "RANK": f"{rank}"}, work, task) for rank in range(count)
-        ]
-        return [each.result() for each in made]
-
-
-def _work(around: dict[str, str], work: Callable[[Ranks, Task], Made], task: Task) -> Made:
+def joined(work: Callable[[Ranks, Task], Made], task: Task) -> Made:
+    """What `work` makes on this rank, with one thread."""
     logging.disable(logging.WARNING)
-    os.environ.update(around)
     torch.set_num_threads(1)
     with joined_ranks("cpu") as ranks:
         return work(ranks, task)

@@ -1,0 +1,152 @@
+"""The step of several ranks on a GPU, as far as one GPU can show it.
+
+    PYTHONPATH=src python3 benchmarks/train_ranks_gpu.py [--batch N] [--words N] [--steps N]
+        [--device cuda]
+
+Recipe `fast` on random ids, as in part 1 of `train_gpu.py`.
+
+1. One rank that exchanges its gradients with nobody, over NCCL: what it costs to record a step as
+   two graphs with an exchange between them, and that the losses are those of one graph. With one
+   rank NCCL sends nothing: what sending costs depends on the wires between GPUs.
+2. Two ranks that share the GPU, each with half of a batch. NCCL wants a GPU for each rank, so they
+   exchange over gloo, through the host's memory: that they hold the same weights, to the bit, and
+   no figure of speed.
+
+On `--device cpu` all of it runs over gloo, for a test of the program.
+"""
+
+import argparse
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import NamedTuple
+
+import torch
+import torch.distributed as dist
+
+import gpu
+from pair2vec.training.fused_step import FusedStep
+from pair2vec.training.fused_together import FusedStepTogether
+from pair2vec.training.network import Batch, Network
+from pair2vec.training.optimisers import Optimiser
+from pair2vec.training.recipes import TrainingConfig
+from pair2vec.training.steps import Step
+from pair2vec.training.together import Together
+from random_batches import random_batches
+from ranks import in_ranks
+from train_gpu import BATCHES, RATE, RECIPE, measure, step_inputs
+
+SECONDS = 60.0
+"""That ranks wait for each other, at most."""
+
+StepInputs = tuple[Network, Optimiser, TrainingConfig, int]
+
+
+class Task(NamedTuple):
+    """What to run."""
+
+    words: int
+    batch: int
+    steps: int
+    device: str
+
+
+class Learnt(NamedTuple):
+    """By one rank."""
+
+    first: float
+    """The loss of the first step."""
+    last: float
+    weights: str
+    """A fingerprint of them."""
+
+
+def main() -> None:
+    """Print both parts."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--batch", type=int, default=32_768, help="of all ranks together")
+    parser.add_argument("--words", type=int, default=100_000, help="in the vocabulary")
+    parser.add_argument("--steps", type=int, default=50)
+    parser.add_argument("--device", default="cuda")
+    arguments = parser.parse_args()
+    task = Task(arguments.words, arguments.batch, arguments.steps, arguments.device)
+    gpu.compile_all_sizes()
+    print(
+        f"{gpu.describe(torch.device(task.device))}; {task.words:,} words, batch {task.batch:,}\n"
+    )
+    in_ranks(print_one_rank, task, 1)
+    print_two_ranks(task, in_ranks(learn, task, 2))
+
+
+def print_one_rank(task: Task) -> None:
+    """The first part."""
+    device = torch.device(task.device)
+    batches = random_batches(task.words, task.batch, RECIPE.negatives, BATCHES, device)
+    over = "nccl" if device.type == "cuda" else "gloo"
+    ranks = joined(over)
+
+    def in_one(*parts: *StepInputs) -> Step:
+        return FusedStep(*for_batch(parts, task.batch))
+
+    def in_two(*parts: *StepInputs) -> Step:
+        return FusedStepTogether(*for_batch(parts, task.batch), ranks)
+
+    print(f"One rank, over {over}   thousand triples/s   ms a step   loss, first and last step")
+    for name, kind in (("one graph", in_one), ("two graphs", in_two)):
+        speed = measure(kind, task.words, batches, task.steps).speed
+        torch.manual_seed(0)
+        found = losses(kind(*step_inputs(task.words, device)), batches, task.steps)
+        print(
+            f"{name:20}{speed / 1e3:21,.1f}{1e3 * task.batch / speed:12.2f}"
+            f"{found[0]:14.6f}{found[-1]:12.6f}",
+            flush=True,
+        )
+
+
+def learn(task: Task) -> Learnt:
+    """The second part, on one of the ranks."""
+    device, ranks = torch.device(task.device), joined("gloo")
+    torch.manual_seed(0)
+    parts = for_batch(step_inputs(task.words, device), task.batch)
+    size, seed = task.batch // ranks.count, ranks.rank
+    batches = random_batches(task.words, size, RECIPE.negatives, BATCHES, device, seed)
+    found = losses(FusedStepTogether(*parts, ranks), batches, task.steps)
+    digest = hashlib.sha256()
+    for tensor in parts[0].state_dict().values():
+        digest.update(tensor.cpu().numpy().tobytes())
+    return Learnt(found[0], found[-1], digest.hexdigest()[:16])
+
+
+def print_two_ranks(task: Task, found: Sequence[Learnt]) -> None:
+    """A line for each."""
+    print(f"\nTwo ranks, {task.steps} steps   loss, first and last step   weights")
+    for rank, (first, last, weights) in enumerate(found):
+        print(f"rank {rank}{first:27.6f}{last:12.6f}     {weights}")
+    is_same = len({one.weights for one in found}) == 1
+    print(f"Their weights are {'equal, to the bit' if is_same else 'NOT EQUAL'}.")
+
+
+def for_batch(parts: StepInputs, batch: int) -> StepInputs:
+    """The same, to learn from batches of so many triples."""
+    network, optimiser, config, typed = parts
+    return network, optimiser, replace(config, batch=batch), typed
+
+
+def losses(step: Step, batches: Sequence[Batch], steps: int) -> list[float]:
+    """The sum of the losses of each step."""
+    rate = 100 * RATE
+    found = [step(batches[n % len(batches)], rate)[:-2].sum() for n in range(steps)]
+    return [float(loss) for loss in found]
+
+
+def joined(over: str) -> Together:
+    """This process among the others, on one machine; GPUs talk over `over`."""
+    limit = timedelta(seconds=SECONDS)
+    dist.init_process_group("gloo", timeout=limit)
+    rank, count = dist.get_rank(), dist.get_world_size()
+    return Together(rank, count, rank, SECONDS, dist.new_group(backend=over, timeout=limit))
+
+
+if __name__ == "__main__":
+    main()
