@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pair2vec.text.corpus import Corpus
-from pair2vec.training.batches import NegativeSource
+from pair2vec.training.batches import NegativeSource, Supply
 from pair2vec.training.negatives import NegativesConfig
 from pair2vec.training.ranks import ALONE
 from pair2vec.training.recipes import TrainingConfig
@@ -27,7 +27,7 @@ def with_patience(corpus: Corpus) -> WithPatience:
     triples = TripleStream(corpus, TriplesConfig())
     negatives = NegativeSource(NegativesConfig(), corpus.vocabulary.counts, None, cpu)
     return lambda patience: Validation(
-        triples, negatives, TrainingConfig(patience=patience), ALONE, cpu
+        Supply(triples, negatives, TrainingConfig(patience=patience), ALONE, cpu)
     )
 
 

@@ -97,23 +97,23 @@ class NegativeSource:
         return torch.stack(columns, dim=1)
 
 
+class Supply(NamedTuple):
+    """What the batches of a run are made from, and for whom."""
+
+    triples: TripleStream
+    negatives: NegativeSource
+    config: TrainingConfig
+    ranks: Ranks
+    device: torch.device
+
+
 class BatchStream:
     """The batches of a run: of each, the part of this rank."""
 
-    def __init__(
-        self,
-        triples: TripleStream,
-        negatives: NegativeSource,
-        config: TrainingConfig,
-        ranks: Ranks,
-        device: torch.device,
-    ) -> None:
-        self._triples = triples
-        self._negatives = negatives
-        self._config = config
-        self._ranks = ranks
+    def __init__(self, supply: Supply) -> None:
+        self._triples, self._negatives, self._config, self._ranks, device = supply
         self._on_gpu = device.type == "cuda"
-        self.generator = torch.Generator(device).manual_seed(config.seed + 1)
+        self.generator = torch.Generator(device).manual_seed(self._config.seed + 1)
         """Of negatives; its state is part of a checkpoint."""
 
     def batches(self, place: Place, steps: range) -> Iterator[tuple[Batch, Place]]:

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from pair2vec.errors import Pair2vecError, UsageError
 from pair2vec.text.corpus import Corpus
-from pair2vec.training.batches import BatchStream, NegativeSource
+from pair2vec.training.batches import BatchStream, NegativeSource, Supply
 from pair2vec.training.checkpoint import (
     Checkpoint,
     checkpoint_path,
@@ -98,9 +98,9 @@ class Trainer:
         self._negatives = NegativeSource(
             recipe.negatives, corpus.vocabulary.counts, neighbours, device
         )
-        parts = (self._stream, self._negatives, self._config, self.ranks, device)
-        self._source = BatchStream(*parts)
-        self._validation = Validation(*parts)
+        supply = Supply(self._stream, self._negatives, self._config, self.ranks, device)
+        self._source = BatchStream(supply)
+        self._validation = Validation(supply)
         self._optimiser = OPTIMISERS[self._config.optimiser]()
         self.total_steps = self._count_steps()
         self._learn = self._choose_step()

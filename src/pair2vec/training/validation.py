@@ -5,11 +5,8 @@ from collections.abc import Callable
 
 import torch
 
-from pair2vec.training.batches import NegativeSource, TripleTensors
+from pair2vec.training.batches import Supply, TripleTensors
 from pair2vec.training.network import Batch, Outcome
-from pair2vec.training.ranks import Ranks
-from pair2vec.training.recipes import TrainingConfig
-from pair2vec.triples.epoch import TripleStream
 
 VALIDATION_BATCH = 4_096
 """One for all runs: a batch's contexts are each other's negatives, so its size is in the loss."""
@@ -18,19 +15,8 @@ VALIDATION_BATCH = 4_096
 class Validation:
     """The held-out triples of a run, and how its validations went."""
 
-    def __init__(
-        self,
-        triples: TripleStream,
-        negatives: NegativeSource,
-        config: TrainingConfig,
-        ranks: Ranks,
-        device: torch.device,
-    ) -> None:
-        self._triples = triples
-        self._negatives = negatives
-        self._config = config
-        self._ranks = ranks
-        self._device = device
+    def __init__(self, supply: Supply) -> None:
+        self._triples, self._negatives, self._config, self._ranks, self._device = supply
         self._best = math.inf
         self._since_best = 0
 
