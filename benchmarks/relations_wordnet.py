@@ -19,11 +19,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
 import machine
+from pair2vec.evaluation.relation_sets import LabelledPair
 from pair2vec.query import Pair2vec, load
 from pair2vec.query.half_pair import Vectors
 from pair2vec.query.logistic import fit_logistic
@@ -52,19 +52,6 @@ IN_WORDNET |= {"co-hyponym": "co_hyponymy"}
 HALVES = ("choosing", "reporting")
 
 
-class Pair(NamedTuple):
-    """Two words and their relation."""
-
-    x: str
-    y: str
-    relation: str
-
-    @property
-    def words(self) -> tuple[str, str]:
-        """Both."""
-        return self.x, self.y
-
-
 def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -81,7 +68,9 @@ def main() -> None:
     print_figures(model, own, other)
 
 
-def measuring_set(model: Pair2vec, wordnet: WordNet) -> tuple[list[Pair], list[Pair]]:
+def measuring_set(
+    model: Pair2vec, wordnet: WordNet
+) -> tuple[list[LabelledPair], list[LabelledPair]]:
     """The choosing and the reporting half."""
     words, random = base_words(model, wordnet), np.random.default_rng(0)
     examples = {frozenset(pair) for one in model.relations().definitions for pair in one.examples}
@@ -103,7 +92,9 @@ def base_words(model: Pair2vec, wordnet: WordNet) -> dict[str, Senses]:
     }
 
 
-def related(words: dict[str, Senses], wordnet: WordNet, random: np.random.Generator) -> list[Pair]:
+def related(
+    words: dict[str, Senses], wordnet: WordNet, random: np.random.Generator
+) -> list[LabelledPair]:
     """All pairs in just one relation, shuffled; the rarest relation first."""
     found = sorted(set(candidates(words, wordnet, random)))
     kept = [pair for pair in found if is_unambiguous(pair, words)]
@@ -114,7 +105,7 @@ def related(words: dict[str, Senses], wordnet: WordNet, random: np.random.Genera
 
 def candidates(
     words: dict[str, Senses], wordnet: WordNet, random: np.random.Generator
-) -> Iterator[Pair]:
+) -> Iterator[LabelledPair]:
     """Pairs in a relation by the first senses of both words; of antonyms, of one of them."""
     meaning, below = defaultdict(list), defaultdict(list)
     for word, senses in words.items():
@@ -130,7 +121,9 @@ def candidates(
     for same in meaning.values():
         yield from (symmetric(x, y, "synonym") for x, y in combinations(same, 2))
     for parent, children in below.items():
-        yield from (Pair(x, y, "hypernym") for x in children for y in meaning.get(parent, ()))
+        yield from (
+            LabelledPair(x, y, "hypernym") for x in children for y in meaning.get(parent, ())
+        )
         if len(hypernyms_above(wordnet, parent)) < NARROW:
             continue
         siblings = random.permutation(children).tolist()[: 2 * PAIRS_OF_A_PARENT]
@@ -138,9 +131,9 @@ def candidates(
             yield symmetric(x, y, "co-hyponym")
 
 
-def symmetric(x: str, y: str, relation: str) -> Pair:
+def symmetric(x: str, y: str, relation: str) -> LabelledPair:
     """A pair that is the same both ways."""
-    return Pair(min(x, y), max(x, y), relation)
+    return LabelledPair(min(x, y), max(x, y), relation)
 
 
 def hypernyms_above(wordnet: WordNet, place: SynsetId) -> set[SynsetId]:
@@ -152,7 +145,7 @@ def hypernyms_above(wordnet: WordNet, place: SynsetId) -> set[SynsetId]:
     return above
 
 
-def is_unambiguous(pair: Pair, words: dict[str, Senses]) -> bool:
+def is_unambiguous(pair: LabelledPair, words: dict[str, Senses]) -> bool:
     """Whether no other of the relations holds by any sense."""
     if pair.x == pair.y or is_form(pair.x, pair.y):
         return False
@@ -163,10 +156,12 @@ def is_unambiguous(pair: Pair, words: dict[str, Senses]) -> bool:
     return meant > 0 and not any(found.values())
 
 
-def split_by_word(pairs: Iterable[Pair], random: np.random.Generator) -> list[list[Pair]]:
+def split_by_word(
+    pairs: Iterable[LabelledPair], random: np.random.Generator
+) -> list[list[LabelledPair]]:
     """Two halves without a word in common, of as many pairs of each relation."""
     half_of: dict[str, int] = {}
-    halves: list[list[Pair]] = [[], []]
+    halves: list[list[LabelledPair]] = [[], []]
     counts: Counter[object] = Counter()
     for pair in pairs:
         given = {half_of[word] for word in pair.words if word in half_of}
@@ -182,17 +177,19 @@ def split_by_word(pairs: Iterable[Pair], random: np.random.Generator) -> list[li
 
 
 def with_unrelated(
-    pairs: Sequence[Pair], words: dict[str, Senses], random: np.random.Generator
-) -> list[Pair]:
+    pairs: Sequence[LabelledPair], words: dict[str, Senses], random: np.random.Generator
+) -> list[LabelledPair]:
     """The pairs, and as many as of one relation that put words of two of them together anew."""
     others = random.permutation(len(pairs)).tolist()
-    mixed = [Pair(own.x, pairs[n].y, "none") for own, n in zip(pairs, others, strict=True)]
+    mixed = [LabelledPair(own.x, pairs[n].y, "none") for own, n in zip(pairs, others, strict=True)]
     free = [pair for pair in mixed if not any(relations_of_senses(words[pair.x], words[pair.y]))]
     chosen = random.permutation(len(free)).tolist()[:PAIRS_OF_A_RELATION]
     return [*pairs, *(free[n] for n in chosen)]
 
 
-def print_figures(model: Pair2vec, own: Sequence[Pair], other: Sequence[Pair]) -> None:
+def print_figures(
+    model: Pair2vec, own: Sequence[LabelledPair], other: Sequence[LabelledPair]
+) -> None:
     """Of the built-in relations on the pairs of one half, beside the baselines."""
     relations = model.relations()
     probabilities = relations.score([pair.words for pair in own])
@@ -216,7 +213,7 @@ def print_figures(model: Pair2vec, own: Sequence[Pair], other: Sequence[Pair]) -
         print_share(f"- {name}", float((likelier == gold)[asked].mean()))
 
 
-def print_confusion(pairs: Sequence[Pair], told: Sequence[str]) -> None:
+def print_confusion(pairs: Sequence[LabelledPair], told: Sequence[str]) -> None:
     """A row a relation of WordNet's, a column a relation that was told."""
     columns = (*RELATIONS, "other")
     counts = Counter(
@@ -238,18 +235,18 @@ def print_share(name: str, share: float) -> None:
     print(f"  {name:34}{100 * share:5.1f} %")
 
 
-def labels(pairs: Sequence[Pair]) -> Numbers:
+def labels(pairs: Sequence[LabelledPair]) -> Numbers:
     """The place of each relation among those that are confused."""
     return np.array([CONFUSED.index(pair.relation) for pair in pairs], np.intp)
 
 
-def most_frequent(own: Sequence[Pair], other: Sequence[Pair]) -> float:
+def most_frequent(own: Sequence[LabelledPair], other: Sequence[LabelledPair]) -> float:
     """The share of what is the most frequent relation of the other half."""
     counts = Counter(pair.relation for pair in other if pair.relation in CONFUSED)
     return float(np.mean([pair.relation == counts.most_common(1)[0][0] for pair in own]))
 
 
-def by_cosine(model: Pair2vec, own: Sequence[Pair], other: Sequence[Pair]) -> float:
+def by_cosine(model: Pair2vec, own: Sequence[LabelledPair], other: Sequence[LabelledPair]) -> float:
     """What a regression on cosines and their squares, learnt on the other half, gets right."""
     learnt = [pair for pair in other if pair.relation in CONFUSED]
     rows, asked = (cosines(model, pairs) for pairs in (learnt, own))
@@ -258,7 +255,7 @@ def by_cosine(model: Pair2vec, own: Sequence[Pair], other: Sequence[Pair]) -> fl
     return float(np.mean(fitted.probabilities(asked).argmax(axis=1) == labels(own)))
 
 
-def cosines(model: Pair2vec, pairs: Sequence[Pair]) -> Vectors:
+def cosines(model: Pair2vec, pairs: Sequence[LabelledPair]) -> Vectors:
     """Of the words of each pair, and squared: (N, 2)."""
     ids, words = model.vocabulary.ids, model.unit_words
     x, y = (words[[ids[pair.words[side]] for pair in pairs]] for side in (0, 1))

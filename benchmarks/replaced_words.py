@@ -1,8 +1,8 @@
-"""A set like Breaking NLI, to choose by what is scored on that: one word of a sentence replaced.
+"""A set like Breaking NLI to choose settings by, so that nothing is chosen on that one itself.
 
     python benchmarks/replaced_words.py PREMISES BREAKING_NLI OUT
 
-The premises of one jsonl file, SNLI's dev set for one, with one word replaced by another that
+It has the premises of a jsonl file, such as SNLI's dev set, with one word replaced by another that
 WordNet knows to be its antonym or a kind of the same thing (contradiction), its synonym or what it
 is a kind of (entailment). The pairs of words are those of `relations_wordnet.py` less those that
 Breaking NLI has, in any order. Each is replaced in a few sentences at most. WordNet does not know
@@ -19,10 +19,11 @@ from pathlib import Path
 
 import numpy as np
 
+from pair2vec.evaluation.relation_sets import LabelledPair
 from pair2vec.nli.examples import NliExample, Sentence, read_set
 from pair2vec.query import load
 from pair2vec.wordnet import WordNet
-from relations_wordnet import IN_WORDNET, Pair, base_words, related
+from relations_wordnet import IN_WORDNET, base_words, related
 
 LABELS = {
     "antonym": "contradiction",
@@ -32,7 +33,7 @@ LABELS = {
 }
 SENTENCES_OF_A_PAIR = 5
 
-Replacements = Mapping[str, Sequence[Pair]]
+Replacements = Mapping[str, Sequence[LabelledPair]]
 """Pairs by the word that is replaced, which is their first."""
 
 
@@ -65,21 +66,21 @@ def replaced_pairs(examples: Iterable[NliExample]) -> set[frozenset[str]]:
     return found
 
 
-def by_replaced(pairs: Iterable[Pair], left_out: set[frozenset[str]]) -> Replacements:
+def by_replaced(pairs: Iterable[LabelledPair], left_out: set[frozenset[str]]) -> Replacements:
     """The pairs to use, those of symmetric relations both ways."""
-    found: dict[str, list[Pair]] = defaultdict(list)
+    found: dict[str, list[LabelledPair]] = defaultdict(list)
     for pair in pairs:
         if frozenset(pair.words) in left_out:
             continue
         found[pair.x].append(pair)
         if pair.relation != "hypernym":
-            found[pair.y].append(Pair(pair.y, pair.x, pair.relation))
+            found[pair.y].append(LabelledPair(pair.y, pair.x, pair.relation))
     return found
 
 
 def examples(replacements: Replacements, premises: Iterable[Sentence]) -> Iterator[NliExample]:
     """A premise with each word that can be, and is there once, replaced."""
-    used: Counter[Pair] = Counter()
+    used: Counter[LabelledPair] = Counter()
     for premise in premises:
         counts = Counter(word.lower() for word in premise)
         for place, word in enumerate(premise):

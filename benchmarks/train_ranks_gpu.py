@@ -17,9 +17,11 @@ On `--device cpu` all of it runs over gloo, for a test of the program.
 
 import argparse
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -35,7 +37,7 @@ from pair2vec.training.steps import Step
 from pair2vec.training.together import Together
 from random_batches import random_batches
 from ranks import in_ranks
-from train_gpu import BATCHES, RATE, RECIPE, measure, step_inputs
+from train_gpu import BATCHES, RATE, RECIPE, StepKind, measure, step_inputs
 
 SECONDS = 60.0
 """That ranks wait for each other, at most."""
@@ -71,7 +73,6 @@ def main() -> None:
     parser.add_argument("--device", default="cuda")
     arguments = parser.parse_args()
     task = Task(arguments.words, arguments.batch, arguments.steps, arguments.device)
-    gpu.compile_all_sizes()
     print(
         f"{gpu.describe(torch.device(task.device))}; {task.words:,} words, batch {task.batch:,}\n"
     )
@@ -81,37 +82,40 @@ def main() -> None:
 
 def print_one_rank(task: Task) -> None:
     """The first part."""
+    over = "nccl" if task.device == "cuda" else "gloo"
+    print(f"One rank, over {over}   thousand triples/s   ms a step   loss, first and last step")
+    with joined(over) as ranks:
+        print_steps(task, "one graph", FusedStep)
+        print_steps(task, "two graphs", partial(FusedStepTogether, ranks=ranks))
+
+
+def print_steps(task: Task, name: str, kind: StepKind) -> None:
+    """A line."""
     device = torch.device(task.device)
     batches = random_batches(task.words, task.batch, RECIPE.negatives, BATCHES, device)
-    over = "nccl" if device.type == "cuda" else "gloo"
-    ranks = joined(over)
 
-    def in_one(*parts: *StepInputs) -> Step:
-        return FusedStep(*for_batch(parts, task.batch))
+    def made(*parts: *StepInputs) -> Step:
+        return kind(*for_batch(parts, task.batch))
 
-    def in_two(*parts: *StepInputs) -> Step:
-        return FusedStepTogether(*for_batch(parts, task.batch), ranks)
-
-    print(f"One rank, over {over}   thousand triples/s   ms a step   loss, first and last step")
-    for name, kind in (("one graph", in_one), ("two graphs", in_two)):
-        speed = measure(kind, task.words, batches, task.steps).speed
-        torch.manual_seed(0)
-        found = losses(kind(*step_inputs(task.words, device)), batches, task.steps)
-        print(
-            f"{name:20}{speed / 1e3:21,.1f}{1e3 * task.batch / speed:12.2f}"
-            f"{found[0]:14.6f}{found[-1]:12.6f}",
-            flush=True,
-        )
+    speed = measure(made, task.words, batches, task.steps).speed
+    torch.manual_seed(0)
+    found = losses(made(*step_inputs(task.words, device)), batches, task.steps)
+    print(
+        f"{name:20}{speed / 1e3:21,.1f}{1e3 * task.batch / speed:12.2f}"
+        f"{found[0]:14.6f}{found[-1]:12.6f}",
+        flush=True,
+    )
 
 
 def learn(task: Task) -> Learnt:
     """The second part, on one of the ranks."""
-    device, ranks = torch.device(task.device), joined("gloo")
+    device = torch.device(task.device)
     torch.manual_seed(0)
     parts = for_batch(step_inputs(task.words, device), task.batch)
-    size, seed = task.batch // ranks.count, ranks.rank
-    batches = random_batches(task.words, size, RECIPE.negatives, BATCHES, device, seed)
-    found = losses(FusedStepTogether(*parts, ranks), batches, task.steps)
+    with joined("gloo") as ranks:
+        size, seed = task.batch // ranks.count, ranks.rank
+        batches = random_batches(task.words, size, RECIPE.negatives, BATCHES, device, seed)
+        found = losses(FusedStepTogether(*parts, ranks), batches, task.steps)
     digest = hashlib.sha256()
     for tensor in parts[0].state_dict().values():
         digest.update(tensor.cpu().numpy().tobytes())
@@ -140,12 +144,15 @@ def losses(step: Step, batches: Sequence[Batch], steps: int) -> list[float]:
     return [float(loss) for loss in found]
 
 
-def joined(over: str) -> Together:
+@contextmanager
+def joined(over: str) -> Iterator[Together]:
     """This process among the others, on one machine; GPUs talk over `over`."""
+    gpu.compile_all_sizes()
     limit = timedelta(seconds=SECONDS)
     dist.init_process_group("gloo", timeout=limit)
     rank, count = dist.get_rank(), dist.get_world_size()
-    return Together(rank, count, rank, SECONDS, dist.new_group(backend=over, timeout=limit))
+    yield Together(rank, count, rank, SECONDS, dist.new_group(backend=over, timeout=limit))
+    dist.destroy_process_group()
 
 
 if __name__ == "__main__":
