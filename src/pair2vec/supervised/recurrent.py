@@ -55,24 +55,10 @@ class BothWays(nn.Module):
             places = torch.arange(block.shape[1], device=block.device)
             lengths = is_word.sum(dim=1, keepdim=True)
             turned = torch.where(is_word, lengths - 1 - places, places)[..., None]
-            ahead, back = self._read(block, block.take_along_dim(turned, dim=1))
-            states = torch.cat([ahead, back.take_along_dim(turned, dim=1)], dim=-1)
+            ahead = self.ahead(block)[0]
+            back = self.back(block.take_along_dim(turned, dim=1))[0].take_along_dim(turned, dim=1)
+            states = torch.cat([ahead, back], dim=-1)
             return states * is_word[..., None]
-
-    def _read(self, block: Tensor, backward: Tensor) -> tuple[Tensor, Tensor]:
-        """The states of both directions: at the same time on a GPU, which neither fills."""
-        if block.device.type == "cpu":
-            return self.ahead(block)[0], self.back(backward)[0]
-        here, beside = torch.cuda.current_stream(), _stream_beside(block.device)
-        beside.wait_stream(here)
-        with torch.cuda.stream(beside):
-            back = self.back(backward)[0]
-        ahead = self.ahead(block)[0]
-        here.wait_stream(beside)
-        # Whoever frees them must wait for the other stream, too.
-        back.record_stream(here)
-        backward.record_stream(beside)
-        return ahead, back
 
 
 class BiLstm(BothWays):
@@ -109,13 +95,3 @@ def _widened(block: Tensor, width: int) -> Tensor:
     """A block (B, n, D), or its mask (B, n), with zeros up to so many places."""
     missing = width - block.shape[1]
     return functional.pad(block, (0, 0) * (block.dim() - 2) + (0, missing)) if missing else block
-
-
-_beside: dict[torch.device, torch.cuda.Stream] = {}
-
-
-def _stream_beside(device: torch.device) -> torch.cuda.Stream:
-    """The same one each time: memory that a stream has freed serves that stream again."""
-    if device not in _beside:
-        _beside[device] = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
-    return _beside[device]
