@@ -33,8 +33,8 @@ from pair2vec.nli.examples import NliExample, NliSet
 from pair2vec.nli.settings import NliSettings, settings_of
 
 
-def shown(thing: object) -> str:
-    console = Console(width=160, record=True, file=None)
+def shown(thing: object, width: int = 160) -> str:
+    console = Console(width=width, record=True, file=None)
     with console.capture() as captured:
         console.print(thing)
     return captured.get()
@@ -185,12 +185,30 @@ def test_changed_settings_are_those_that_set_takes() -> None:
 def test_variants_have_files_and_rows_of_their_own(tmp_path: Path) -> None:
     plain, other = result("pair2vec"), result("pair2vec", pair_model="/models/large")
     assert write_result(tmp_path, plain) != write_result(tmp_path, other)
-    rows = [row for row in summaries([plain, other])[0].rows if row.model == "pair2vec"]
-    notes = [row.note for row in rows]
-    assert notes == ["pairs.dropout=0.1", "pairs.dropout=0.1 pair_model=large"]
+    (summary,) = summaries([plain, other])
+    rows = [row for row in summary.rows if row.model == "pair2vec"]
+    assert [row.note for row in rows] == ["", "pair_model=large"]
 
 
-def test_seeds_are_summed_up_by_mean_and_deviation() -> None:
+def test_what_all_runs_share_is_said_once() -> None:
+    (alone,) = summaries([result("pair2vec"), result("none")])
+    assert alone.protocol.shared == ("pairs.dropout=0.1",)
+    assert {row.note for row in alone.rows} == {""}
+    plain = result("none")
+    plain["protocol"]["variant"] = []
+    (mixed,) = summaries([result("pair2vec"), plain])
+    assert mixed.protocol.shared == ()
+    assert "pairs.dropout=0.1" in {row.note for row in mixed.rows}
+    assert shown(summary_tables(alone)).count("pairs.dropout=0.1") == 1
+
+
+def test_categories_are_whole_on_a_narrow_terminal() -> None:
+    found = [result(pairs, seed) for pairs in PAIRS for seed in (0, 1)]
+    text = shown(summary_tables(summaries(found)[0]), width=50)
+    assert "…" not in text
+
+
+def test_runs_are_summed_up_by_mean_and_deviation() -> None:
     found = [result("none", 0), result("none", 1), result("none", 0, "entailment")]
     (summary,) = summaries(found)
     row = next(row for row in summary.rows if row.model == "none")

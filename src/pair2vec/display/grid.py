@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from rich import box
+from rich.console import JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
@@ -14,6 +15,8 @@ MISSING = "missing"
 
 NOTHING = "–"
 """In the place of a figure that there cannot be."""
+
+_WHOLE_FIGURE = len("±10.00")
 
 
 class Grid(NamedTuple):
@@ -30,8 +33,9 @@ def grid_table(grid: Grid) -> Table:
     """For a terminal."""
     table = Table(title=grid.title, title_justify="left", box=box.SIMPLE_HEAD, padding=(0, 1))
     for number, name in enumerate(grid.head):
-        is_label = number < grid.labels
-        table.add_column(Text(name), justify="left" if is_label else "right", no_wrap=not is_label)
+        # Where there is little room, a figure is parted from its deviation, but never cut.
+        justify: JustifyMethod = "left" if number < grid.labels else "right"
+        table.add_column(Text(name), justify=justify, overflow="fold", min_width=_WHOLE_FIGURE)
     for row in grid.rows:
         table.add_row(*map(Text, row))
     return table
@@ -50,6 +54,11 @@ def gain(spread: Spread | None, base: Spread | float | None) -> str:
     if spread is None or base is None:
         return MISSING
     return f"{spread.mean - (base.mean if isinstance(base, Spread) else base):+.2f}"
+
+
+def said_of_all(settings: Sequence[str]) -> str:
+    """A sentence to go on with, on settings that all runs of a grid share; none without any."""
+    return f" All with {' '.join(settings)}." if settings else ""
 
 
 def counted(figures: Sequence[Spread]) -> str:

@@ -7,7 +7,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from pair2vec.display.grid import NOTHING, Grid, counted, figure, grid_table
+from pair2vec.display.grid import NOTHING, Grid, counted, figure, grid_table, said_of_all
 from pair2vec.evaluation.nli import RULE, Accuracy, SetAccuracy
 from pair2vec.evaluation.nli_summary import Row, Summary, printed
 
@@ -76,18 +76,18 @@ def nli_grids(summary: Summary, always: Sequence[str] = ()) -> list[Grid]:
         _measured(
             "Breaking NLI (tab:glockner_res)", summary.rows, ["breaking_nli"], ["breaking_nli"]
         ),
-        _categories(summary.rows),
+        *_categories(summary.rows),
     ]
 
 
 def _measured(title: str, rows: Sequence[Row], sets: Sequence[str], paper: Sequence[str]) -> Grid:
     """Rows of models, columns of sets, and what the paper prints of some of them."""
     printed_sets = (f"paper: {_SETS[name]}" for name in paper)
-    head = ("words", "model", *(_SETS[name] for name in sets), *printed_sets, "seeds")
+    head = ("words", "model", *(_SETS[name] for name in sets), *printed_sets, "runs")
     shown = [
         (
             row.words or "",
-            " ".join([_MODELS[row.model], *([f"({row.note})"] if row.note else [])]),
+            _named(row),
             *(figure(row.figures.get(name)) for name in sets),
             *(_printed(name, row) for name in paper),
             counted([row.figures[name] for name in sets if name in row.figures]),
@@ -102,25 +102,36 @@ def _printed(name: str, row: Row) -> str:
     return NOTHING if said is None else f"{said:g}"
 
 
-def _categories(rows: Sequence[Row]) -> Grid:
-    """Breaking NLI by category: a column a model that was run."""
-    shown = [row for row in rows if row.categories]
-    names = dict.fromkeys(name for row in shown for name in row.categories)
+def _named(row: Row) -> str:
+    return f"{_MODELS[row.model]} ({row.note})" if row.note else _MODELS[row.model]
+
+
+def _categories(rows: Sequence[Row]) -> list[Grid]:
+    """Breaking NLI by category: a grid for each kind of words, with a column a model."""
+    run = [row for row in rows if row.categories]
+    return [
+        _categories_of([row for row in run if row.words == words], words)
+        for words in dict.fromkeys(row.words for row in run)
+    ]
+
+
+def _categories_of(rows: Sequence[Row], words: str | None) -> Grid:
+    names = dict.fromkeys(name for row in rows for name in row.categories)
     return Grid(
-        "Breaking NLI by category",
-        ("category", *(f"{_MODELS[row.model]}\n{row.words or ''}".strip() for row in shown)),
-        [(name, *(figure(row.categories.get(name)) for row in shown)) for name in names],
+        f"Breaking NLI by category{f', {words}' if words else ''}",
+        ("category", *map(_named, rows)),
+        [(name, *(figure(row.categories.get(name)) for row in rows)) for name in names],
     )
 
 
 def nli_protocol(summary: Summary) -> list[str]:
     """What every figure depends on."""
-    train, sizes = summary.protocol
+    train, sizes, shared = summary.protocol
     learnt = " + ".join(f"{count:,} of {name}" for name, count in train) or "no examples"
     tested = ", ".join(f"{_SETS.get(name, name)} {count:,}" for name, count in sizes.items())
     return [
         f"Measured: trained on {learnt}; tested on {tested}. Right labels in percent, mean "
-        "±standard deviation over seeds.",
+        f"±standard deviation over runs.{said_of_all(shared)}",
         "Paper: trained on all of SNLI and MultiNLI, some 943,000 examples; its MultiNLI figures "
         "are with ELMo.",
     ]

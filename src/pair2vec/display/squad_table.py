@@ -5,7 +5,16 @@ from collections.abc import Mapping, Sequence
 from rich.console import Group
 from rich.text import Text
 
-from pair2vec.display.grid import MISSING, NOTHING, Grid, counted, figure, gain, grid_table
+from pair2vec.display.grid import (
+    MISSING,
+    NOTHING,
+    Grid,
+    counted,
+    figure,
+    gain,
+    grid_table,
+    said_of_all,
+)
 from pair2vec.evaluation.results import Spread
 from pair2vec.evaluation.squad_sets import SETS
 from pair2vec.evaluation.squad_summary import (
@@ -41,7 +50,7 @@ def squad_tables(summary: Summary) -> Group:
 def qa_grid(summary: Summary) -> Grid:
     """`tab:qa_res`: the paper's two rows and their difference, then ours."""
     shown = [f"{SETS[name]} {measure.upper()}" for name, measure in map(_split, METRICS)]
-    head = ("words", "model", *shown, f"{SETS['squad2']} best F1", "seeds")
+    head = ("words", "model", *shown, f"{SETS['squad2']} best F1", "runs")
     base, full = PAPER_QA["none"], PAPER_QA["pair2vec"]
     rows = [
         ("paper: ELMo", _MODELS["none"], *map(_printed, base), NOTHING, NOTHING),
@@ -66,9 +75,9 @@ def _measured(rows: Sequence[Row]) -> list[tuple[str, ...]]:
     for row in rows:
         base = _base(row, rows)
         figures = [row.figures.get(name) for name in (*METRICS, BEST)]
-        seeds = counted([*row.figures.values()])
+        runs = counted([*row.figures.values()])
         words = row.words or NOTHING
-        shown.append((words, _named(_MODELS, row), *map(figure, figures), seeds))
+        shown.append((words, _named(_MODELS, row), *map(figure, figures), runs))
         if row.pairs != "none":
             gains = (gain(row.figures.get(name), base.get(name)) for name in (*METRICS, BEST))
             shown.append((words, "difference", *gains, NOTHING))
@@ -86,7 +95,7 @@ def ablation_grid(summary: Summary) -> Grid:
     """`tab:ablations`: printed and measured, each with its distance to the full model's F1."""
     head = (
         *("words", "model", "paper: EM", "paper: F1", "paper: ΔF1"),
-        *("measured: EM", "measured: F1", "measured: ΔF1", "seeds"),
+        *("measured: EM", "measured: F1", "measured: ΔF1", "runs"),
     )
     rows = []
     for row in summary.of([*_ABLATIONS]):
@@ -119,7 +128,8 @@ def squad_protocol(summary: Summary) -> list[str]:
     chosen = ", ".join(summary.dev)
     return [
         f"Measured: trained on {learnt}; tested on {tested or MISSING} questions. EM and F1 of "
-        "SQuAD's official program in percent, mean ±standard deviation over seeds.",
+        "SQuAD's official program in percent, mean ±standard deviation over runs."
+        f"{said_of_all(summary.shared)}",
         "SQuAD 2.0: nothing is said where no answer scores higher than the best span (threshold 0, "
         "not chosen); best F1 is at the threshold that is best for the very questions.",
         "AddSent and AddOneSent: the worst of each question's adversaries; all these questions "

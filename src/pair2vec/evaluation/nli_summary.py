@@ -1,10 +1,10 @@
-"""What the results of NLI runs say together: seeds of one model, models beside the paper's."""
+"""What the results of NLI runs say together: runs of one model, models beside the paper's."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pair2vec.evaluation.nli import RULE
-from pair2vec.evaluation.results import Spread, note, spreads
+from pair2vec.evaluation.results import Spread, note, shared_settings, spreads
 
 PAIRS = ("none", "wordnet", "pair_distance", "pair2vec")
 """In the order of the tables."""
@@ -47,6 +47,8 @@ class Protocol(NamedTuple):
     """Files and how many examples of each."""
     examples: dict[str, int]
     """Of each set that was tested on."""
+    shared: tuple[str, ...] = ()
+    """Settings of all runs that are not the default."""
 
 
 class Summary(NamedTuple):
@@ -73,16 +75,18 @@ def _summary(
     trained: Sequence[Mapping[str, Any]],
     rule: Sequence[Mapping[str, Any]],
 ) -> Summary:
-    rows = [_row(None, RULE, rule, "")]
+    rows, shared = [_row(None, RULE, rule, "")], shared_settings(trained)
     for words in sorted({result["words"] for result in trained}):
         for pairs in PAIRS:
             runs = [r for r in trained if r["words"] == words and r["pairs"] == pairs]
-            notes = sorted({note(run) for run in runs}) or [""]
-            rows += [_row(words, pairs, [r for r in runs if note(r) == n], n) for n in notes]
+            by_note: dict[str, list[Mapping[str, Any]]] = {} if runs else {"": []}
+            for run in runs:
+                by_note.setdefault(note(run, shared), []).append(run)
+            rows += [_row(words, pairs, by_note[one], one) for one in sorted(by_note)]
     sizes: dict[str, int] = {}
     for result in (*trained, *rule):
         sizes |= result.get("protocol", {}).get("examples", {})
-    return Summary(Protocol(train, sizes), rows)
+    return Summary(Protocol(train, sizes, shared), rows)
 
 
 def _row(words: str | None, model: str, runs: Sequence[Mapping[str, Any]], note: str) -> Row:

@@ -25,11 +25,11 @@ _REQUIRED = {
 
 
 class Spread(NamedTuple):
-    """A figure over seeds."""
+    """A figure over runs."""
 
     mean: float
     deviation: float | None
-    """Of single seeds, by n − 1; None of one seed."""
+    """Of single runs, by n − 1; None of one run."""
     runs: int
 
 
@@ -54,9 +54,20 @@ def today() -> str:
     return datetime.datetime.now(datetime.UTC).date().isoformat()
 
 
-def note(result: Mapping[str, Any]) -> str:
-    """What sets a run apart from others of its pairs and words."""
-    return " ".join(result.get("protocol", {}).get("variant", []))
+def shared_settings(results: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Those that all of some runs have."""
+    variants = [_variant(result) for result in results]
+    first = variants[0] if variants else []
+    return tuple(one for one in first if all(one in variant for variant in variants))
+
+
+def note(result: Mapping[str, Any], shared: Sequence[str]) -> str:
+    """What sets a run apart from others of its pairs and words: settings that not all share."""
+    return " ".join(one for one in _variant(result) if one not in shared)
+
+
+def _variant(result: Mapping[str, Any]) -> list[str]:
+    return [*result.get("protocol", {}).get("variant", [])]
 
 
 def file_name(parts: Sequence[str]) -> str:

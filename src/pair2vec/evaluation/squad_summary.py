@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pair2vec.evaluation.results import Spread, note, spreads
+from pair2vec.evaluation.results import Spread, note, shared_settings, spreads
 from pair2vec.evaluation.squad_results import ABLATIONS
 
 METRICS = (
@@ -56,6 +56,8 @@ class Summary(NamedTuple):
     dev: tuple[str, ...]
     """Files that the best weights were chosen by."""
     rows: list[Row]
+    shared: tuple[str, ...]
+    """Settings of all runs that are not the default."""
 
     def of(self, pairs: Sequence[str]) -> list[Row]:
         """The rows of some pairs, in their order."""
@@ -71,27 +73,31 @@ def summaries(results: Sequence[Mapping[str, Any]]) -> list[Summary]:
 
 
 def _summary(train: tuple[tuple[str, int], ...], runs: Sequence[Mapping[str, Any]]) -> Summary:
+    shared = shared_settings(runs)
     rows = [
         row
         for words in sorted({run.get("words") for run in runs}, key=str) or [None]
         for pairs in dict.fromkeys([*PAPER_ABLATIONS, *map(_pairs, runs)])
-        for row in _rows(words, pairs, runs)
+        for row in _rows(words, pairs, runs, shared)
     ]
     sizes: dict[str, int] = {}
     for run in runs:
         sizes |= run.get("protocol", {}).get("examples", {})
     dev = dict.fromkeys(name for run in runs for name in run.get("protocol", {}).get("dev", {}))
-    return Summary(train, sizes, (*dev,), rows)
+    return Summary(train, sizes, (*dev,), rows, shared)
 
 
-def _rows(words: str | None, pairs: str, runs: Sequence[Mapping[str, Any]]) -> list[Row]:
+def _rows(
+    words: str | None, pairs: str, runs: Sequence[Mapping[str, Any]], shared: Sequence[str]
+) -> list[Row]:
     """One a variant; where there is no run, an empty one for what the paper has."""
     own = [run for run in runs if run.get("words") == words and _pairs(run) == pairs]
-    notes = sorted({note(run) for run in own}) or ([""] if pairs in PAPER_ABLATIONS else [])
-    return [
-        Row(words, pairs, spreads([run["metrics"] for run in own if note(run) == one]), one)
-        for one in notes
-    ]
+    by_note: dict[str, list[Mapping[str, Any]]] = {}
+    if not own and pairs in PAPER_ABLATIONS:
+        by_note[""] = []
+    for run in own:
+        by_note.setdefault(note(run, shared), []).append(run["metrics"])
+    return [Row(words, pairs, spreads(by_note[one]), one) for one in sorted(by_note)]
 
 
 def _pairs(run: Mapping[str, Any]) -> str:
