@@ -17,6 +17,7 @@ from tests.injection.small_layer import (
 )
 from torch import Tensor
 
+from pair2vec.errors import UsageError
 from pair2vec.injection import PairAttention, frozen_pair
 from pair2vec.injection.pooling import tiles
 from pair2vec.model import load_model
@@ -100,6 +101,47 @@ def test_the_gradient_is_that_of_finite_differences(
     beta = random_attention(b, a).double().requires_grad_()
     assert torch.autograd.gradcheck(lambda weights: layer(a, b, weights), alpha)
     assert torch.autograd.gradcheck(lambda *weights: layer.both(a, b, *weights), (alpha, beta))
+
+
+@pytest.mark.parametrize("sharpness", [0.5, 2, 4])
+@both_attentions
+def test_sharper_attention_is_a_softmax_of_larger_scores(
+    attention: str, sharpness: float, tmp_path: Path
+) -> None:
+    layer = make_layer(tmp_path, attention=attention, sharpness=sharpness).double()
+    vectors, known = naive_pairs(Pair2vec(load_model(tmp_path)), A, B)
+    a, b = layer.ids(A), layer.ids(B)
+    draw = torch.Generator().manual_seed(2)
+    scores = torch.randn(3, 5, 4, dtype=torch.double, generator=draw).requires_grad_()
+    found = layer(a, b, scores.softmax(-1))
+    sharp = (sharpness * scores).softmax(-1)
+    expected = naive(vectors.double(), known, sharp, attention)
+    close(found, expected)
+    weights = torch.randn(found.shape, dtype=torch.double, generator=draw)
+    close(*(torch.autograd.grad((r * weights).sum(), scores)[0] for r in (found, expected)))
+
+
+def test_sharp_attention_is_of_the_most_attended_word_whatever_the_precision(
+    tmp_path: Path,
+) -> None:
+    layer = make_layer(tmp_path, sharpness=60)
+    a, b = layer.ids([["hot"]]), layer.ids([["cold", "hot", "cold"] * 100])
+    alpha = torch.full((1, 1, 300), 0.003, dtype=torch.half)
+    alpha[..., 1] = 0.006
+    plain = PairAttention(load_model(tmp_path)).eval()
+    alone = plain(a, layer.ids([["hot"]]), torch.ones(1, 1, 1))
+    torch.testing.assert_close(layer(a, b, alpha).float(), alone, rtol=0, atol=1e-3)
+    nothing = torch.zeros_like(alpha).requires_grad_()
+    lost = layer(a, b, nothing)
+    assert lost.eq(0).all()
+    assert torch.autograd.grad(lost.sum(), nothing)[0].eq(0).all()
+    assert layer(a, layer.ids([[]]), torch.zeros(1, 1, 0)).eq(0).all()
+
+
+@pytest.mark.parametrize("sharpness", [0, -1.0, float("inf"), float("nan")])
+def test_a_sharpness_that_is_none_is_told(sharpness: float, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"sharpness is .*; it must be above 0"):
+        make_layer(tmp_path, sharpness=sharpness)
 
 
 @every_composition

@@ -3,6 +3,7 @@
 Shapes: B batch, n and m words of the sequences a and b, D dimension of R.
 """
 
+import math
 import os
 from collections.abc import Sequence
 from typing import Literal, Self, get_args
@@ -42,7 +43,7 @@ _MOST_SPELLINGS = 1 << 20
 """Of words whose ids are kept at hand: all of a data set, but not all that a service ever sees."""
 
 _SMALLEST_SHARE = 1e-13
-"""A row of attention with less than this on known words is not brought back to one."""
+"""A row of attention with less than this, on known words, is not brought back to one."""
 
 
 class PairAttention(nn.Module):
@@ -58,6 +59,7 @@ class PairAttention(nn.Module):
         *,
         dropout: float = 0.15,
         attention: Attention = "kept",
+        sharpness: float = 1.0,
         pairs_at_once: int = 0,
         keep_parts: bool = False,
     ) -> None:
@@ -67,6 +69,8 @@ class PairAttention(nn.Module):
             saved: The model, opened with `load_model`.
             dropout: Of the result, while training.
             attention: What becomes of that to unknown words: "kept" or "renormalised".
+            sharpness: The power of α, its rows brought to one again; above 1, r_i is of fewer words
+                than α is (of the most attended alone, in the end); 1 is the paper's.
             pairs_at_once: The most pairs whose vectors are in memory at a time; 0 is what suits
                 the device.
             keep_parts: Compute what depends on one word once for all words of the model, not for
@@ -77,11 +81,14 @@ class PairAttention(nn.Module):
         if attention not in get_args(Attention):
             known = ", ".join(get_args(Attention))
             raise UsageError(f"attention is {attention!r}; it must be one of {known}")
+        if not 0 < sharpness < math.inf:
+            raise UsageError(f"sharpness is {sharpness}; it must be above 0, and 1 changes nothing")
         if pairs_at_once < 0:
             raise UsageError(f"pairs_at_once is {pairs_at_once}; it must be 1 or more, or 0")
         self.vocabulary: Vocabulary = saved.vocabulary
         self._ids: dict[str, int] = {}
-        self.attention, self.pairs_at_once, self.keep_parts = attention, pairs_at_once, keep_parts
+        self.attention, self.sharpness = attention, sharpness
+        self.pairs_at_once, self.keep_parts = pairs_at_once, keep_parts
         self.pair = FrozenPair(saved)
         self.dropout = nn.Dropout(check_dropout(dropout))
 
@@ -92,6 +99,7 @@ class PairAttention(nn.Module):
         *,
         dropout: float = 0.15,
         attention: Attention = "kept",
+        sharpness: float = 1.0,
         whitening: float = 0.0,
     ) -> Self:
         """From a folder, a bundled model's name, or ``owner/name`` on the hub.
@@ -99,7 +107,7 @@ class PairAttention(nn.Module):
         `whitening`, from 0 (the paper) to 1, is how much R is evened out (`evened_out`).
         """
         saved = evened_out(load_model(find_model(path_or_name)), whitening)
-        return cls(saved, dropout=dropout, attention=attention)
+        return cls(saved, dropout=dropout, attention=attention, sharpness=sharpness)
 
     @property
     def dimension(self) -> int:
@@ -178,11 +186,25 @@ class PairAttention(nn.Module):
         check_attention(a_ids, b_ids, attention, sides)
         is_known = _are_words(a_ids)[:, :, None] & _are_words(b_ids)[:, None, :]
         # Filled, not multiplied: a base model's row without any word to attend to may be NaN.
-        weights = attention.masked_fill(~is_known, 0)
+        weights = sharpened(attention, self.sharpness).masked_fill(~is_known, 0)
         if self.attention == "kept":
             return weights
-        smallest = max(_SMALLEST_SHARE, torch.finfo(weights.dtype).tiny)
-        return weights / weights.sum(dim=-1, keepdim=True).clamp_min(smallest)
+        return weights / _at_least_some(weights.sum(dim=-1, keepdim=True))
+
+
+def sharpened(attention: Tensor, sharpness: float) -> Tensor:
+    """α_ij^s / Σ_k α_ik^s, (B, n, m): if α is a softmax, that of s times the scores."""
+    if sharpness == 1 or not attention.numel():
+        return attention
+    # By the largest first: powers of many small weights could all be zero.
+    most = _at_least_some(attention.detach().amax(dim=-1, keepdim=True))
+    powers = (attention / most) ** sharpness
+    return powers / _at_least_some(powers.sum(dim=-1, keepdim=True))
+
+
+def _at_least_some(share: Tensor) -> Tensor:
+    """To divide by."""
+    return share.clamp_min(max(_SMALLEST_SHARE, torch.finfo(share.dtype).tiny))
 
 
 def pairs_at_once_on(device: torch.device) -> int:

@@ -33,6 +33,8 @@ class PairsConfig:
     """Of pair vectors and of differences; WordNet's relations are never dropped."""
     attention: Attention = "kept"
     """What becomes of attention to words that the pair2vec model does not know."""
+    sharpness: float = 1.0
+    """The power of attention to pair vectors; 1 is the paper's."""
     whitening: float = 0.0
     """How much the pair2vec model's R is evened out first; 0 is the paper's."""
     at_once: int = 0
@@ -115,6 +117,7 @@ def _pair_vectors(places: InputPlaces, words: list[str], config: PairsConfig) ->
         restricted(evened_out(saved, config.whitening), words),
         dropout=config.dropout,
         attention=config.attention,
+        sharpness=config.sharpness,
         pairs_at_once=config.at_once,
         keep_parts=True,
     )
