@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pair2vec.evaluation.nli import RULE
-from pair2vec.evaluation.results import Spread, note, shared_settings, spreads
+from pair2vec.evaluation.results import Spread, by_note, shared_settings, spreads
 
 PAIRS = ("none", "wordnet", "pair_distance", "pair2vec")
 """In the order of the tables."""
@@ -79,10 +79,8 @@ def _summary(
     for words in sorted({result["words"] for result in trained}):
         for pairs in PAIRS:
             runs = [r for r in trained if r["words"] == words and r["pairs"] == pairs]
-            by_note: dict[str, list[Mapping[str, Any]]] = {} if runs else {"": []}
-            for run in runs:
-                by_note.setdefault(note(run, shared), []).append(run)
-            rows += [_row(words, pairs, by_note[one], one) for one in sorted(by_note)]
+            variants = by_note(runs, shared) or {"": []}
+            rows += [_row(words, pairs, found, note) for note, found in variants.items()]
     sizes: dict[str, int] = {}
     for result in (*trained, *rule):
         sizes |= result.get("protocol", {}).get("examples", {})

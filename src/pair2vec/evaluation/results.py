@@ -61,9 +61,15 @@ def shared_settings(results: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     return tuple(one for one in first if all(one in variant for variant in variants))
 
 
-def note(result: Mapping[str, Any], shared: Sequence[str]) -> str:
-    """What sets a run apart from others of its pairs and words: settings that not all share."""
-    return " ".join(one for one in _variant(result) if one not in shared)
+def by_note(
+    results: Sequence[Mapping[str, Any]], shared: Sequence[str]
+) -> dict[str, list[Mapping[str, Any]]]:
+    """Runs by what sets them apart from others of their pairs and words: what not all share."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for result in results:
+        note = " ".join(one for one in _variant(result) if one not in shared)
+        found.setdefault(note, []).append(result)
+    return dict(sorted(found.items()))
 
 
 def _variant(result: Mapping[str, Any]) -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pair2vec.evaluation.results import Spread, note, shared_settings, spreads
+from pair2vec.evaluation.results import Spread, by_note, shared_settings, spreads
 from pair2vec.evaluation.squad_results import ABLATIONS
 
 METRICS = (
@@ -92,12 +92,11 @@ def _rows(
 ) -> list[Row]:
     """One a variant; where there is no run, an empty one for what the paper has."""
     own = [run for run in runs if run.get("words") == words and _pairs(run) == pairs]
-    by_note: dict[str, list[Mapping[str, Any]]] = {}
-    if not own and pairs in PAPER_ABLATIONS:
-        by_note[""] = []
-    for run in own:
-        by_note.setdefault(note(run, shared), []).append(run["metrics"])
-    return [Row(words, pairs, spreads(by_note[one]), one) for one in sorted(by_note)]
+    variants = by_note(own, shared) or ({"": []} if pairs in PAPER_ABLATIONS else {})
+    return [
+        Row(words, pairs, spreads([run["metrics"] for run in found]), note)
+        for note, found in variants.items()
+    ]
 
 
 def _pairs(run: Mapping[str, Any]) -> str:
