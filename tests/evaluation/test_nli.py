@@ -11,7 +11,7 @@ from rich.console import Console
 from tests.nli.relation_world import examples
 from tests.wordnet.small_wordnet import small_wordnet
 
-from pair2vec.display.nli_table import accuracy_tables, summary_tables
+from pair2vec.display.nli_table import accuracy_tables, nli_grids, summary_tables
 from pair2vec.errors import InputError, UsageError
 from pair2vec.evaluation.network_results import changed_settings
 from pair2vec.evaluation.nli import (
@@ -190,16 +190,54 @@ def test_variants_have_files_and_rows_of_their_own(tmp_path: Path) -> None:
     assert [row.note for row in rows] == ["", "pair_model=large"]
 
 
-def test_what_all_runs_share_is_said_once() -> None:
+def changed(pairs: str, *settings: str) -> dict[str, Any]:
+    found = result(pairs)
+    found["protocol"]["variant"] = list(settings)
+    return found
+
+
+def test_what_most_runs_share_is_said_once() -> None:
     (alone,) = summaries([result("pair2vec"), result("none")])
-    assert alone.protocol.shared == ("pairs.dropout=0.1",)
+    assert alone.protocol.usual == ("pairs.dropout=0.1",)
     assert {row.note for row in alone.rows} == {""}
-    plain = result("none")
-    plain["protocol"]["variant"] = []
-    (mixed,) = summaries([result("pair2vec"), plain])
-    assert mixed.protocol.shared == ()
-    assert "pairs.dropout=0.1" in {row.note for row in mixed.rows}
     assert shown(summary_tables(alone)).count("pairs.dropout=0.1") == 1
+    (halves,) = summaries([result("pair2vec"), changed("none")])
+    assert halves.protocol.usual == ()
+    assert "pairs.dropout=0.1" in {row.note for row in halves.rows}
+    (most,) = summaries([result("pair2vec"), result("wordnet"), changed("none")])
+    assert most.protocol.usual == ("pairs.dropout=0.1",)
+    notes = {row.model: row.note for row in most.rows}
+    assert (notes["pair2vec"], notes["none"]) == ("", "pairs.dropout=default")
+
+
+def test_many_seeds_of_one_kind_do_not_make_its_settings_usual() -> None:
+    seeds = [changed("pair2vec", "pairs.whitening=1.0") for _ in range(5)]
+    (summary,) = summaries([*seeds, changed("none"), changed("wordnet")])
+    assert summary.protocol.usual == ()
+
+
+def test_other_settings_are_beside_the_usual_ones_and_not_in_the_papers_tables() -> None:
+    runs = [result("none"), result("pair2vec"), changed("pair2vec", "pairs.whitening=1.0")]
+    named = {**result("pair2vec", pair_model="/models/mine"), "pairs": "mine"}
+    (summary,) = summaries([*runs, named])
+    attempts = [(row.model, row.note) for row in summary.rows if row.is_attempt]
+    assert attempts == [
+        ("pair2vec", "pairs.whitening=1.0 pairs.dropout=default"),
+        ("mine", ""),
+    ]
+    *papers, categories, tried = nli_grids(summary)
+    for grid in (*papers, categories):
+        assert "whitening" not in str(grid)
+        assert "mine" not in str(grid)
+    assert tried.title == "All settings that were tried, glove.6B.txt.xz"
+    assert [row[0] for row in tried.rows] == [
+        "ESIM",
+        "ESIM + pair2vec",
+        "ESIM + pair2vec (pairs.whitening=1.0 pairs.dropout=default)",
+        "ESIM + mine",
+    ]
+    assert tried.head[1] == "dev"
+    assert {row[1] for row in tried.rows} == {f"{runs[0]['protocol']['dev_score']:.2f}"}
 
 
 def test_categories_are_whole_on_a_narrow_terminal() -> None:

@@ -56,9 +56,9 @@ def gain(spread: Spread | None, base: Spread | float | None) -> str:
     return f"{spread.mean - (base.mean if isinstance(base, Spread) else base):+.2f}"
 
 
-def said_of_all(settings: Sequence[str]) -> str:
-    """A sentence to go on with, on settings that all runs of a grid share; none without any."""
-    return f" All with {' '.join(settings)}." if settings else ""
+def said_of_most(settings: Sequence[str]) -> str:
+    """A sentence to go on with, on the usual settings of a grid's runs; none without any."""
+    return f" With {' '.join(settings)} where a row says nothing else." if settings else ""
 
 
 def counted(figures: Sequence[Spread]) -> str:

@@ -7,9 +7,9 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from pair2vec.display.grid import NOTHING, Grid, counted, figure, grid_table, said_of_all
+from pair2vec.display.grid import NOTHING, Grid, counted, figure, grid_table, said_of_most
 from pair2vec.evaluation.nli import RULE, Accuracy, SetAccuracy
-from pair2vec.evaluation.nli_summary import Row, Summary, printed
+from pair2vec.evaluation.nli_summary import DEV, Row, Summary, printed
 
 _MODELS = {
     RULE: "WordNet rule",
@@ -23,7 +23,9 @@ _SETS = {
     "multinli_matched": "MultiNLI matched",
     "multinli_mismatched": "MultiNLI mismatched",
     "breaking_nli": "Breaking NLI",
+    "replaced_words": "replaced words",
 }
+_OF_THE_PAPER = tuple(name for name in _SETS if name != "replaced_words")
 
 
 def accuracy_tables(scores: Mapping[str, SetAccuracy]) -> Group:
@@ -67,16 +69,37 @@ def summary_tables(summary: Summary) -> Group:
 
 def nli_grids(summary: Summary, always: Sequence[str] = ()) -> list[Grid]:
     """The same as plain text; sets that nothing was tested on are shown if `always` has them."""
+    rows = [row for row in summary.rows if not row.is_attempt]
     tested = {name for row in summary.rows for name in row.figures}
-    sets = [name for name in _SETS if name in tested or name in always]
+    sets = [name for name in _OF_THE_PAPER if name in tested or name in always]
     others = [name for name in sets if name != "breaking_nli"]
     multinli = [name for name in others if name.startswith("multinli")] or ["multinli_matched"]
     return [
-        _measured("SNLI and MultiNLI (tab:nli_res)", summary.rows, others, multinli),
-        _measured(
-            "Breaking NLI (tab:glockner_res)", summary.rows, ["breaking_nli"], ["breaking_nli"]
-        ),
-        *_categories(summary.rows),
+        _measured("SNLI and MultiNLI (tab:nli_res)", rows, others, multinli),
+        _measured("Breaking NLI (tab:glockner_res)", rows, ["breaking_nli"], ["breaking_nli"]),
+        *_categories(rows),
+        *_attempts(summary.rows, [name for name in _SETS if name in tested]),
+    ]
+
+
+def _attempts(rows: Sequence[Row], sets: Sequence[str]) -> list[Grid]:
+    """Other settings beside the usual ones, with what they can be chosen by: a grid for words."""
+    head = ("model", "dev", *(_SETS[name] for name in sets), "runs")
+    return [
+        Grid(
+            f"All settings that were tried, {words}",
+            head,
+            [
+                (
+                    _named(row),
+                    *(figure(row.figures.get(name)) for name in (DEV, *sets)),
+                    counted([*row.figures.values()]),
+                )
+                for row in rows
+                if row.words == words and row.figures
+            ],
+        )
+        for words in dict.fromkeys(row.words for row in rows if row.is_attempt)
     ]
 
 
@@ -103,7 +126,8 @@ def _printed(name: str, row: Row) -> str:
 
 
 def _named(row: Row) -> str:
-    return f"{_MODELS[row.model]} ({row.note})" if row.note else _MODELS[row.model]
+    name = _MODELS.get(row.model, f"ESIM + {row.model}")
+    return f"{name} ({row.note})" if row.note else name
 
 
 def _categories(rows: Sequence[Row]) -> list[Grid]:
@@ -126,12 +150,12 @@ def _categories_of(rows: Sequence[Row], words: str | None) -> Grid:
 
 def nli_protocol(summary: Summary) -> list[str]:
     """What every figure depends on."""
-    train, sizes, shared = summary.protocol
+    train, sizes, usual = summary.protocol
     learnt = " + ".join(f"{count:,} of {name}" for name, count in train) or "no examples"
     tested = ", ".join(f"{_SETS.get(name, name)} {count:,}" for name, count in sizes.items())
     return [
         f"Measured: trained on {learnt}; tested on {tested}. Right labels in percent, mean "
-        f"±standard deviation over runs.{said_of_all(shared)}",
+        f"±standard deviation over runs.{said_of_most(usual)}",
         "Paper: trained on all of SNLI and MultiNLI, some 943,000 examples; its MultiNLI figures "
         "are with ELMo.",
     ]

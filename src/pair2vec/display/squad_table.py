@@ -13,7 +13,7 @@ from pair2vec.display.grid import (
     figure,
     gain,
     grid_table,
-    said_of_all,
+    said_of_most,
 )
 from pair2vec.evaluation.results import Spread
 from pair2vec.evaluation.squad_sets import SETS
@@ -129,7 +129,7 @@ def squad_protocol(summary: Summary) -> list[str]:
     return [
         f"Measured: trained on {learnt}; tested on {tested or MISSING} questions. EM and F1 of "
         "SQuAD's official program in percent, mean ±standard deviation over runs."
-        f"{said_of_all(summary.shared)}",
+        f"{said_of_most(summary.usual)}",
         "SQuAD 2.0: nothing is said where no answer scores higher than the best span (threshold 0, "
         "not chosen); best F1 is at the threshold that is best for the very questions.",
         "AddSent and AddOneSent: the worst of each question's adversaries; all these questions "

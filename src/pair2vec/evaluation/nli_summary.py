@@ -4,10 +4,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from pair2vec.evaluation.nli import RULE
-from pair2vec.evaluation.results import Spread, by_note, shared_settings, spreads
+from pair2vec.evaluation.results import Spread, by_note, spreads, usual_settings
 
 PAIRS = ("none", "wordnet", "pair_distance", "pair2vec")
 """In the order of the tables."""
+
+DEV = "dev"
+"""In the place of a set: the examples that the best weights were chosen by."""
 
 PAPER = {
     # `tab:glockner_res`
@@ -31,13 +34,15 @@ class Row(NamedTuple):
 
     words: str | None
     model: str
-    """`RULE`, or one of `PAIRS`."""
+    """`RULE`, one of `PAIRS`, or what a matrix of runs calls a pair model."""
     figures: dict[str, Spread]
-    """By set; none for a run that is missing."""
+    """By set, `DEV` among them; none for a run that is missing."""
     categories: dict[str, Spread]
     """Of Breaking NLI."""
     note: str
     """What sets it apart from others of its pairs and words."""
+    is_attempt: bool = False
+    """Whether it is one more of its kind: the paper's tables have another in its place."""
 
 
 class Protocol(NamedTuple):
@@ -47,8 +52,8 @@ class Protocol(NamedTuple):
     """Files and how many examples of each."""
     examples: dict[str, int]
     """Of each set that was tested on."""
-    shared: tuple[str, ...] = ()
-    """Settings of all runs that are not the default."""
+    usual: tuple[str, ...] = ()
+    """Settings of most runs that are not the default."""
 
 
 class Summary(NamedTuple):
@@ -75,22 +80,41 @@ def _summary(
     trained: Sequence[Mapping[str, Any]],
     rule: Sequence[Mapping[str, Any]],
 ) -> Summary:
-    rows, shared = [_row(None, RULE, rule, "")], shared_settings(trained)
+    rows, usual = [_row(None, RULE, rule)], usual_settings(trained)
+    kinds = dict.fromkeys([*PAIRS, *(result["pairs"] for result in trained)])
     for words in sorted({result["words"] for result in trained}):
-        for pairs in PAIRS:
+        for pairs in kinds:
             runs = [r for r in trained if r["words"] == words and r["pairs"] == pairs]
-            variants = by_note(runs, shared) or {"": []}
-            rows += [_row(words, pairs, found, note) for note, found in variants.items()]
+            rows += _variants(words, pairs, runs, usual)
     sizes: dict[str, int] = {}
     for result in (*trained, *rule):
         sizes |= result.get("protocol", {}).get("examples", {})
-    return Summary(Protocol(train, sizes, shared), rows)
+    return Summary(Protocol(train, sizes, usual), rows)
 
 
-def _row(words: str | None, model: str, runs: Sequence[Mapping[str, Any]], note: str) -> Row:
-    metrics = [run["metrics"] for run in runs]
-    by_category = [found.get("breaking_nli_by_category", {}) for found in metrics]
-    return Row(words, model, spreads(metrics), spreads(by_category), note)
+def _variants(
+    words: str, pairs: str, runs: Sequence[Mapping[str, Any]], usual: Sequence[str]
+) -> list[Row]:
+    """A row for each note; where there is no run, an empty one for what the paper has."""
+    noted = by_note(runs, usual) or ({"": []} if pairs in PAIRS else {})
+    return [
+        _row(words, pairs, found, note, is_attempt=pairs not in PAIRS or note != min(noted))
+        for note, found in noted.items()
+    ]
+
+
+def _row(
+    words: str | None,
+    model: str,
+    runs: Sequence[Mapping[str, Any]],
+    note: str = "",
+    *,
+    is_attempt: bool = False,
+) -> Row:
+    dev = [run.get("protocol", {}).get("dev_score") for run in runs]
+    figures = [{DEV: score, **run["metrics"]} for score, run in zip(dev, runs, strict=True)]
+    by_category = [found.get("breaking_nli_by_category", {}) for found in figures]
+    return Row(words, model, spreads(figures), spreads(by_category), note, is_attempt)
 
 
 def kind_of_words(words: str | None) -> str | None:

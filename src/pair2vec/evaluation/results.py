@@ -4,6 +4,7 @@ import datetime
 import json
 import re
 import statistics
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -54,22 +55,34 @@ def today() -> str:
     return datetime.datetime.now(datetime.UTC).date().isoformat()
 
 
-def shared_settings(results: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Those that all of some runs have."""
-    variants = [_variant(result) for result in results]
-    first = variants[0] if variants else []
-    return tuple(one for one in first if all(one in variant for variant in variants))
+def usual_settings(results: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Those of most kinds of runs; a kind is one combination of pairs, words and settings."""
+    kinds = {(str(one.get("pairs")), str(one.get("words")), *_variant(one)) for one in results}
+    counts = Counter(setting for _, _, *settings in sorted(kinds) for setting in settings)
+    return tuple(sorted(setting for setting, count in counts.items() if 2 * count > len(kinds)))
 
 
 def by_note(
-    results: Sequence[Mapping[str, Any]], shared: Sequence[str]
+    results: Sequence[Mapping[str, Any]], usual: Sequence[str]
 ) -> dict[str, list[Mapping[str, Any]]]:
-    """Runs by what sets them apart from others of their pairs and words: what not all share."""
+    """Runs of the same pairs and words by how their settings differ from the usual ones."""
     found: dict[str, list[Mapping[str, Any]]] = {}
     for result in results:
-        note = " ".join(one for one in _variant(result) if one not in shared)
-        found.setdefault(note, []).append(result)
+        found.setdefault(_note(result, usual), []).append(result)
     return dict(sorted(found.items()))
+
+
+def _note(result: Mapping[str, Any], usual: Sequence[str]) -> str:
+    own = _variant(result)
+    keys = {_key(setting) for setting in own}
+    # Settings are in a result where they are not the default.
+    defaults = [f"{_key(one)}=default" for one in usual if _key(one) not in keys]
+    named = f"pair_model={result.get('pairs')}"
+    return " ".join([one for one in own if one not in {*usual, named}] + defaults)
+
+
+def _key(setting: str) -> str:
+    return setting.partition("=")[0]
 
 
 def _variant(result: Mapping[str, Any]) -> list[str]:

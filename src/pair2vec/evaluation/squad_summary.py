@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from pair2vec.evaluation.results import Spread, by_note, shared_settings, spreads
+from pair2vec.evaluation.results import Spread, by_note, spreads, usual_settings
 from pair2vec.evaluation.squad_results import ABLATIONS
 
 METRICS = (
@@ -56,8 +56,8 @@ class Summary(NamedTuple):
     dev: tuple[str, ...]
     """Files that the best weights were chosen by."""
     rows: list[Row]
-    shared: tuple[str, ...]
-    """Settings of all runs that are not the default."""
+    usual: tuple[str, ...]
+    """Settings of most runs that are not the default."""
 
     def of(self, pairs: Sequence[str]) -> list[Row]:
         """The rows of some pairs, in their order."""
@@ -73,26 +73,26 @@ def summaries(results: Sequence[Mapping[str, Any]]) -> list[Summary]:
 
 
 def _summary(train: tuple[tuple[str, int], ...], runs: Sequence[Mapping[str, Any]]) -> Summary:
-    shared = shared_settings(runs)
+    usual = usual_settings(runs)
     rows = [
         row
         for words in sorted({run.get("words") for run in runs}, key=str) or [None]
         for pairs in dict.fromkeys([*PAPER_ABLATIONS, *map(_pairs, runs)])
-        for row in _rows(words, pairs, runs, shared)
+        for row in _rows(words, pairs, runs, usual)
     ]
     sizes: dict[str, int] = {}
     for run in runs:
         sizes |= run.get("protocol", {}).get("examples", {})
     dev = dict.fromkeys(name for run in runs for name in run.get("protocol", {}).get("dev", {}))
-    return Summary(train, sizes, (*dev,), rows, shared)
+    return Summary(train, sizes, (*dev,), rows, usual)
 
 
 def _rows(
-    words: str | None, pairs: str, runs: Sequence[Mapping[str, Any]], shared: Sequence[str]
+    words: str | None, pairs: str, runs: Sequence[Mapping[str, Any]], usual: Sequence[str]
 ) -> list[Row]:
     """One a variant; where there is no run, an empty one for what the paper has."""
     own = [run for run in runs if run.get("words") == words and _pairs(run) == pairs]
-    variants = by_note(own, shared) or ({"": []} if pairs in PAPER_ABLATIONS else {})
+    variants = by_note(own, usual) or ({"": []} if pairs in PAPER_ABLATIONS else {})
     return [
         Row(words, pairs, spreads([run["metrics"] for run in found]), note)
         for note, found in variants.items()
