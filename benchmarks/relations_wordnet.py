@@ -7,8 +7,8 @@ their first senses and in no other by any sense; but opposites may be kinds of o
 and fall are. Except for antonyms, which are few, only words of one part of speech are taken, and
 co-hyponyms are kinds of something narrow. Unrelated pairs are words of two pairs put together anew.
 No word is in both halves: examples, features and penalties are chosen on the one, and the figures
-to quote are of the other. Pairs that are examples of the built-in relations are left out last, so
-that new examples change no other pair.
+to quote are of the other. Pairs that are examples of the built-in relations, or irregular forms of
+one word, are left out last, so that new examples change no other pair.
 
 The baselines know how frequent each relation is, and which cosines of word vectors it has, from
 labels of the other half, of which the built-in relations have seen none.
@@ -28,7 +28,7 @@ from pair2vec.query import Pair2vec, load
 from pair2vec.query.half_pair import Vectors
 from pair2vec.query.logistic import fit_logistic
 from pair2vec.query.pair_vectors import Numbers
-from pair2vec.query.stand_ins import is_form
+from pair2vec.query.word_forms import differ_by_ending, is_form
 from pair2vec.text.vocabulary import SPECIAL_TOKENS
 from pair2vec.wordnet import WordNet
 from pair2vec.wordnet.morphology import base_forms
@@ -75,7 +75,11 @@ def measuring_set(
     words, random = base_words(model, wordnet), np.random.default_rng(0)
     examples = {frozenset(pair) for one in model.relations().definitions for pair in one.examples}
     first, second = (
-        [pair for pair in with_unrelated(half, words, random) if {*pair.words} not in examples]
+        [
+            pair
+            for pair in with_unrelated(half, words, random)
+            if {*pair.words} not in examples and not is_form(*pair.words)
+        ]
         for half in split_by_word(related(words, wordnet, random), random)
     )
     return first, second
@@ -147,7 +151,7 @@ def hypernyms_above(wordnet: WordNet, place: SynsetId) -> set[SynsetId]:
 
 def is_unambiguous(pair: LabelledPair, words: dict[str, Senses]) -> bool:
     """Whether no other of the relations holds by any sense."""
-    if pair.x == pair.y or is_form(pair.x, pair.y):
+    if pair.x == pair.y or differ_by_ending(pair.x, pair.y):
         return False
     found = relations_of_senses(words[pair.x], words[pair.y])._asdict()
     meant = found.pop(IN_WORDNET[pair.relation])

@@ -15,7 +15,7 @@ from pair2vec.query.relation_definitions import (
     read_definitions,
     swap_slots,
 )
-from pair2vec.query.stand_ins import is_form
+from pair2vec.query.word_forms import is_form
 
 BUILT_IN = read_definitions()
 NAMES = (

@@ -1,5 +1,7 @@
 """Relations of words, on a model whose words have known relations."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -245,6 +247,27 @@ def test_the_bundled_model_tells_opposites_synonyms_and_kinds_of_one_thing(
     examples = {word for one in read_definitions() for pair in one.examples for word in pair}
     assert not examples & {word for pair in asked for word in pair}
     assert dict(zip(asked, bundled.relations().name(asked), strict=True)) == asked
+
+
+def test_forms_of_a_word_are_in_no_relation(bundled: Pair2vec) -> None:
+    told = bundled.relations()
+    forms = [("stands", "standing"), ("stood", "standing"), ("hold", "held"), ("town", "towns")]
+    np.testing.assert_array_equal(told.score(forms), [[0] * 10 + [1]] * len(forms))
+    opposites = [match.word for match in bundled.neighbours("standing", "antonym", top=3)]
+    assert opposites[0] == "sitting"
+    assert not {"stands", "stood"} & {*opposites}
+    among = ["stands", "stood", "sitting"]
+    assert bundled.relations().neighbours("standing", "antonym", among=among)[0].word == "sitting"
+
+
+def test_forms_are_told_where_an_example_has_two(bundled: Pair2vec, tmp_path: Path) -> None:
+    file = tmp_path / "plural.toml"
+    pairs = "town dog king river house tree ship letter army wall bird road".split()
+    examples = [f"{word} {'armies' if word == 'army' else word + 's'}" for word in pairs]
+    file.write_text(f'[plural]\ndefinition = "y is several of x"\nexamples = {examples}\n')
+    plural = bundled.relations(file)
+    assert plural.name([("lake", "lakes"), ("lake", "senate")]) == ["plural", "none"]
+    assert plural.neighbours("lake", "plural", top=1)[0].word == "lakes"
 
 
 def test_relations_are_the_same_each_time(model: Pair2vec) -> None:

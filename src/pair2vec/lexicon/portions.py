@@ -19,7 +19,6 @@ from pair2vec.lexicon.telling import Telling
 from pair2vec.lexicon.terms import Terms, terms_of
 from pair2vec.query import Pair2vec, load
 from pair2vec.query.relation_definitions import NONE
-from pair2vec.query.stand_ins import is_form
 from pair2vec.text.corpus import open_corpus
 from pair2vec.text.spelling import WordPair
 
@@ -98,12 +97,7 @@ class Workshop:
     def entries(self, term: int, config: LexiconConfig) -> list[Entry]:
         """Of one term."""
         words = self._terms.words
-        # Other forms of a word are near it and like it, but mostly in no relation to it.
-        partners = [
-            other
-            for other in self._candidates.of(term).tolist()
-            if self._relations.tells_forms or not is_form(words[term], words[other])
-        ]
+        partners = self._candidates.of(term).tolist()
         if not partners:
             return []
         pairs = [(words[term], words[other]) for other in partners]

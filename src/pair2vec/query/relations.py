@@ -16,7 +16,7 @@ from pair2vec.query.relation_definitions import NONE, RelationDefinition
 from pair2vec.query.relation_examples import find_examples
 from pair2vec.query.relation_features import PairSource, RelationFeatures
 from pair2vec.query.relation_fit import UNRELATED, RelationRegression, fit_relations, shifted
-from pair2vec.query.stand_ins import is_form
+from pair2vec.query.word_forms import is_form
 from pair2vec.text.spelling import find_pair, find_typed
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 
@@ -57,7 +57,11 @@ class Relations:
 
     @cached_property
     def tells_forms(self) -> bool:
-        """Whether an example has two forms of a word; if none has, forms are in no relation."""
+        """Whether an example has two forms of a word; if none has, forms are in no relation.
+
+        By themselves *stands* and *standing* would pass for opposites or synonyms: they are alike,
+        and one often stands where the other might.
+        """
         return any(is_form(*pair) for one in self.definitions for pair in one.examples)
 
     @cached_property
@@ -84,6 +88,8 @@ class Relations:
 
     def score(self, pairs: Iterable[tuple[str, str]], *, unrelated: float = UNRELATED) -> Vectors:
         """The probability of each relation for each pair, and last of none: (pairs, K + 1).
+
+        Forms of one word are in none, unless an example has two.
 
         Args:
             pairs: Of words.
@@ -119,8 +125,7 @@ class Relations:
             word: The word x.
             relation: Its name; y is x's antonym, hypernym, and so on.
             top: How many to return.
-            among: Words to choose from; else the 6 000 that are most like x, without its other
-                forms (*cheaper* for *cheap*) unless an example has two forms of a word.
+            among: Words to choose from; else the 6 000 that are most like x.
             unrelated: As in `score`.
         """
         is_symmetric = self.definition(relation).symmetric
@@ -165,15 +170,18 @@ class Relations:
         return ids, self._probabilities(np.full_like(ids, x), ids, unrelated)
 
     def _candidates(self, x: int) -> Numbers:
-        """The words most like a word, without its other forms."""
-        words, spelled = self._source.unit_words, self._vocabulary.words
-        ids = best(words @ words[x], CANDIDATES, (*range(len(SPECIAL_TOKENS)), x))
-        if self.tells_forms:
-            return ids
-        return ids[[not is_form(spelled[x], spelled[y]) for y in ids.tolist()]]
+        """The words most like a word."""
+        words = self._source.unit_words
+        return best(words @ words[x], CANDIDATES, (*range(len(SPECIAL_TOKENS)), x))
 
     def _probabilities(self, x: Numbers, y: Numbers, unrelated: float) -> Vectors:
         if not 0 < unrelated < 1:
             raise UsageError(f"unrelated is {unrelated:g}; it must be between 0 and 1; 0.5, say")
         features, regression = self._fitted
-        return shifted(regression.probabilities(features(x, y)), unrelated)
+        found = shifted(regression.probabilities(features(x, y)), unrelated)
+        if not self.tells_forms:
+            spelled = self._vocabulary.words
+            pairs = zip(x.tolist(), y.tolist(), strict=True)
+            forms = [is_form(spelled[first], spelled[second]) for first, second in pairs]
+            found[np.array(forms, np.bool_)] = np.eye(len(self.names), dtype=np.float32)[-1]
+        return found

@@ -15,16 +15,6 @@ _FORMS = (
 )
 
 
-_ENDINGS = frozenset("s es ed d er r est st ing ly y ies ied ier iest ily".split())
-
-
-def is_form(word: str, other: str) -> bool:
-    """Whether two words look like forms of one, as *cheap* and *cheaper*, *study* and *studied*."""
-    short, long = sorted((word, other), key=len)
-    stems = {short, short.removesuffix("e"), short.removesuffix("y"), short + short[-1:]}
-    return any(long.startswith(stem) and long[len(stem) :] in _ENDINGS for stem in stems if stem)
-
-
 def stand_in(word: str, known: Container[str]) -> str | None:
     """The known word that `word` is best read as: itself, if it is one; None if there is none."""
     return next((spelling for spelling in spellings(word) if spelling in known), None) or (
