@@ -34,7 +34,7 @@ def differ_by_ending(word: str, other: str) -> bool:
 
 @cache
 def _base_forms(word: str) -> frozenset[str]:
-    """What a word may be an inflected form of, with stems of which only others make a word."""
+    """What a word may be an inflected form of; some of it is a stem that is no word itself."""
     stems = {
         word.removesuffix(ending) + instead
         for ending, instead in _INFLECTIONS.items()
