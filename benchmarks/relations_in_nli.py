@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 import machine
+from pair2vec.lexicon.checking import IN_WORDNET
 from pair2vec.nli.examples import LABELS, NliExample, read_set
 from pair2vec.query import Pair2vec, load
 from pair2vec.query.word_forms import is_form
@@ -23,13 +24,6 @@ from pair2vec.wordnet import WordNet
 from pair2vec.wordnet.related_words import related_words
 from pair2vec.wordnet.relations import RELATIONS
 
-IN_WORDNET = {
-    "antonym": "antonymy",
-    "synonym": "synonymy",
-    "co-hyponym": "co_hyponymy",
-    "hypernym": "hypernymy",
-    "hyponym": "hyponymy",
-}
 AT_ONCE = 20_000
 
 Pair = tuple[str, str]

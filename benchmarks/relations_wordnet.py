@@ -151,6 +151,7 @@ def hypernyms_above(wordnet: WordNet, place: SynsetId) -> set[SynsetId]:
 
 def is_unambiguous(pair: LabelledPair, words: dict[str, Senses]) -> bool:
     """Whether no other of the relations holds by any sense."""
+    # What else is a form of a word is left out last: other pairs would be drawn without it.
     if pair.x == pair.y or differ_by_ending(pair.x, pair.y):
         return False
     found = relations_of_senses(words[pair.x], words[pair.y])._asdict()

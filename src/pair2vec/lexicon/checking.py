@@ -14,7 +14,7 @@ from pair2vec.wordnet.relations import relations_of_senses
 from pair2vec.wordnet.senses import senses_of
 
 SAMPLE = 2_000
-_IN_WORDNET = {
+IN_WORDNET = {
     "synonym": "synonymy",
     "antonym": "antonymy",
     "hypernym": "hypernymy",
@@ -35,12 +35,12 @@ class Checked(NamedTuple):
 
 def check(entries: Sequence[Entry], wordnet: WordNet, seed: int = 0) -> list[Checked]:
     """Each relation that WordNet tells of, by a sample of entries."""
-    candidates = [entry for entry in entries if entry.relation in _IN_WORDNET]
+    candidates = [entry for entry in entries if entry.relation in IN_WORDNET]
     sample = random.Random(seed).sample(candidates, min(SAMPLE, len(candidates)))
-    checked: dict[str, list[bool]] = {name: [] for name in _IN_WORDNET}
+    checked: dict[str, list[bool]] = {name: [] for name in IN_WORDNET}
     for entry in sample:
         x, y = (senses_of(wordnet, word) for word in (entry.x, entry.y))
         if x and y:
-            said = getattr(relations_of_senses(x, y), _IN_WORDNET[entry.relation])
+            said = getattr(relations_of_senses(x, y), IN_WORDNET[entry.relation])
             checked[entry.relation].append(said > 0)
     return [Checked(name, len(said), sum(said)) for name, said in checked.items() if said]

@@ -20,13 +20,14 @@ _SHORTEST_STEM = 3
 
 def is_form(word: str, other: str) -> bool:
     """Whether two words look like forms of one, by their endings or as irregular ones."""
-    if differ_by_ending(word, other):
+    # Of one length, *employer* would be a form of *employee*, though not the other way round.
+    if len(word) != len(other) and differ_by_ending(word, other):
         return True
     return not _base_forms(word).isdisjoint(_base_forms(other))
 
 
 def differ_by_ending(word: str, other: str) -> bool:
-    """Whether one word looks like the other with an ending, as *cheap* and *cheaper* do."""
+    """Whether the longer word looks like the other with an ending: *cheap*, *cheaper*."""
     short, long = sorted((word, other), key=len)
     stems = {short, short.removesuffix("e"), short.removesuffix("y"), short + short[-1:]}
     return any(long.startswith(stem) and long[len(stem) :] in _ENDINGS for stem in stems if stem)
