@@ -87,7 +87,7 @@ def add_options(parser: argparse.ArgumentParser, pairs: Sequence[str]) -> None:
     """Those of every matrix."""
     parser.add_argument("data", type=Path)
     parser.add_argument("--words", nargs="+", required=True)
-    parser.add_argument("--pairs", nargs="*", choices=pairs, default=list(pairs))
+    parser.add_argument("--pairs", nargs="*", type=_known_pairs, default=list(pairs))
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     parser.add_argument("--models", type=Path, required=True, help="for the networks")
     parser.add_argument("--results", type=Path, required=True)
@@ -100,6 +100,14 @@ def add_options(parser: argparse.ArgumentParser, pairs: Sequence[str]) -> None:
     parser.add_argument("--set", dest="settings", action="append", default=[], metavar="KEY=VALUE")
 
 
+def _known_pairs(text: str) -> str:
+    """The same, if there are such pairs."""
+    try:
+        return InputPlaces(words="any", pairs=text).pairs
+    except Pair2vecError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+
+
 def runs_of(arguments: argparse.Namespace, settings: Sequence[str]) -> Iterator[Run]:
     """Seed by seed, so that a matrix that is cut short has whole seeds."""
     models = dict(_named_model(text) for text in arguments.pair_model)
@@ -109,10 +117,10 @@ def runs_of(arguments: argparse.Namespace, settings: Sequence[str]) -> Iterator[
         own = arguments.pair_vectors if Path(words).is_dir() else None
         places = InputPlaces(
             words=words,
-            pairs=kind,  # type: ignore[arg-type]
+            pairs=kind,
             pair_model=models.get(pairs),
-            wordnet=arguments.wordnet if kind == "wordnet" else None,
-            pair_vectors=own if kind == "pair_distance" else None,
+            wordnet=arguments.wordnet if "wordnet" in kind else None,
+            pair_vectors=own if "pair_distance" in kind else None,
         )
         name = f"{pairs}-{Path(words).name}-seed{seed}"
         changes = (*settings, *arguments.settings)

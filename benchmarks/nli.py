@@ -1,10 +1,10 @@
 """What pairs of words are worth to NLI: all combinations of pairs, word inputs and seeds.
 
     PYTHONPATH=src python3 benchmarks/nli.py DATA --words GLOVE [ENCODER...] --models FOLDER
-        --results FOLDER [--pairs none wordnet pair_distance pair2vec] [--seeds 0 1 2]
-        [--parallel 4] [--pair-model [NAME=]MODEL]... [--pair-vectors FILE] [--wordnet FOLDER]
-        [--minutes N] [--set KEY=VALUE]... [--train PATTERN...] [--dev PATTERN...]
-        [--test PATTERN...]
+        --results FOLDER [--pairs none wordnet pair_distance pair2vec pair2vec+wordnet]
+        [--seeds 0 1 2] [--parallel 4] [--pair-model [NAME=]MODEL]... [--pair-vectors FILE]
+        [--wordnet FOLDER] [--minutes N] [--set KEY=VALUE]... [--train PATTERN...]
+        [--dev PATTERN...] [--test PATTERN...]
 
 DATA is a folder of jsonl files, compressed or not. Each run trains a classifier under `--models`,
 asks it about the test sets, and leaves a file in `--results`; a run whose file is there already is
@@ -32,7 +32,7 @@ from pair2vec.evaluation.nli_results import (
     result_of_rule,
     write_result,
 )
-from pair2vec.evaluation.nli_summary import PAIRS, summaries
+from pair2vec.evaluation.nli_summary import BEYOND, PAIRS, summaries
 from pair2vec.nli.classifier import Classifier
 from pair2vec.nli.data import NliData
 from pair2vec.nli.examples import NliSet, distinct_words
@@ -74,7 +74,7 @@ def main() -> None:
 def parse() -> argparse.Namespace:
     """The options."""
     parser = argparse.ArgumentParser(description=__doc__)
-    matrix.add_options(parser, PAIRS)
+    matrix.add_options(parser, (*PAIRS, *BEYOND))
     parser.add_argument("--train", nargs="+", default=["snli_train*", "multinli_train*"])
     parser.add_argument("--dev", nargs="+", default=["snli_dev*"])
     parser.add_argument(

@@ -154,7 +154,7 @@ def subject(
     """A network with these pairs, and the questions as it takes them."""
     places = InputPlaces(
         words=arguments.words or "random",
-        pairs=pairs,  # type: ignore[arg-type]
+        pairs=pairs,
         pair_model=arguments.pair_model,
     )
     relations, _ = open_relations(places, numbered.words, settings.pairs)

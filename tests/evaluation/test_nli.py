@@ -216,6 +216,15 @@ def test_many_seeds_of_one_kind_do_not_make_its_settings_usual() -> None:
     assert summary.protocol.usual == ()
 
 
+def test_pair_vectors_beside_wordnet_are_in_the_papers_tables_if_there_is_a_run() -> None:
+    (without,) = summaries([result("none")])
+    assert "pair2vec+wordnet" not in {row.model for row in without.rows}
+    (summary,) = summaries([result("none"), result("pair2vec+wordnet")])
+    assert [row.model for row in summary.rows if row.is_attempt] == []
+    for grid in nli_grids(summary)[:2]:
+        assert "ESIM + pair2vec + WordNet" in str(grid)
+
+
 def test_other_settings_are_beside_the_usual_ones_and_not_in_the_papers_tables() -> None:
     runs = [result("none"), result("pair2vec"), changed("pair2vec", "pairs.whitening=1.0")]
     named = {**result("pair2vec", pair_model="/models/mine"), "pairs": "mine"}

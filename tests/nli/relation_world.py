@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
+from tests.wordnet.small_wordnet import write_wordnet
 
 from pair2vec.encoders.word_vectors import write_vec
 from pair2vec.model import save_model
@@ -75,7 +76,10 @@ def write_examples(path: Path, found: Iterable[NliExample]) -> Path:
 
 
 def write_inputs(folder: Path) -> dict[str, Path]:
-    """Random word vectors in words.vec, and the pair vectors as a model and as pairs.vec."""
+    """Random word vectors in words.vec, the pair vectors as a model and as pairs.vec, a WordNet.
+
+    The small WordNet has none of the language's nouns, but others.
+    """
     random = np.random.default_rng(0)
     nouns = [word(family, member) for family in range(FAMILIES) for member in range(4)]
     others = [part.lower() for part in FRAME if part != "{}"]
@@ -91,15 +95,17 @@ def write_inputs(folder: Path) -> dict[str, Path]:
     recipe = {"composition": "difference", "layers": 1, "dimension": DIMENSION}
     config = {"recipe": {"name": "t", "pair": recipe}, "corpus": {"fingerprint": "of a test"}}
     save_model(folder / "pair_model", {"pair.words": table}, vocabulary, config)
-    return {name: folder / name for name in ("words.vec", "pairs.vec", "pair_model")}
+    write_wordnet(folder / "wordnet")
+    return {name: folder / name for name in ("words.vec", "pairs.vec", "pair_model", "wordnet")}
 
 
 def places(inputs: dict[str, Path], pairs: str) -> InputPlaces:
     return InputPlaces(
         words=str(inputs["words.vec"]),
-        pairs=pairs,  # type: ignore[arg-type]
+        pairs=pairs,
         pair_model=str(inputs["pair_model"]),
         pair_vectors=str(inputs["pairs.vec"]),
+        wordnet=str(inputs["wordnet"]),
     )
 
 

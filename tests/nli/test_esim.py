@@ -17,7 +17,11 @@ from pair2vec.supervised.inputs import open_inputs
 from pair2vec.supervised.recurrent import BiLstm
 from pair2vec.supervised.widths import by_class, exactly
 
-EXAMPLES = examples(range(9), extra=4)
+EXAMPLES = [
+    *examples(range(9), extra=4),
+    # Of which the small WordNet knows something.
+    NliExample(("The", "hot", "dog"), ("a", "cold", "wolf", "."), "contradiction"),
+]
 
 
 def make(inputs: dict[str, Path], pairs: str, found: Sequence[NliExample]) -> Esim:
@@ -55,7 +59,7 @@ def _read(lstm: BiLstm, block: Tensor) -> Tensor:
     return torch.cat([lstm.ahead(block)[0], back], dim=2)[0]
 
 
-@pytest.mark.parametrize("pairs", ["none", "pair2vec", "pair_distance"])
+@pytest.mark.parametrize("pairs", ["none", "pair2vec", "pair_distance", "pair2vec+wordnet"])
 def test_scores_are_those_of_the_formulas(pairs: str, inputs: dict[str, Path]) -> None:
     network = make(inputs, pairs, EXAMPLES)
     expected = torch.stack([plain_scores(network, example) for example in EXAMPLES])
@@ -86,7 +90,7 @@ def test_gradients_do_not_depend_on_padding_either(inputs: dict[str, Path]) -> N
         torch.testing.assert_close(one, other)
 
 
-@pytest.mark.parametrize("pairs", ["none", "wordnet", "pair2vec"])
+@pytest.mark.parametrize("pairs", ["none", "wordnet", "pair2vec", "pair2vec+wordnet"])
 def test_places_by_class_change_nothing(pairs: str, inputs: dict[str, Path]) -> None:
     network, found = make(inputs, pairs, EXAMPLES), []
     for widths in (exactly, by_class):

@@ -1,6 +1,7 @@
 """From labelled examples to a classifier, and back from its folder."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +11,6 @@ import pytest
 import torch
 from safetensors.torch import load_file
 from tests.nli.relation_world import FAMILIES, data, examples, places, settings
-from tests.wordnet.small_wordnet import write_wordnet
 
 from pair2vec.errors import InputError, UsageError
 from pair2vec.injection.pair_attention import PairAttention
@@ -82,27 +82,50 @@ def test_differences_of_word_vectors_do_here_what_pair_vectors_do(
     assert share_right(found, UNSEEN) > 0.95
 
 
-def test_kim_learns_from_wordnet(inputs: dict[str, Path], tmp_path: Path) -> None:
-    write_wordnet(tmp_path / "wordnet")
-    pairs = [("dog", "animal"), ("dog", "wolf"), ("hot", "cold")]
-    found = [
-        NliExample(("the", x), ("the", y), label)
-        for x, y, label in ((*pair, label) for pair, label in zip(pairs, LABELS, strict=True))
-    ]
-    few = Examples(found * 12, {"few": 36})
-    named = InputPlaces(
-        words=str(inputs["words.vec"]), pairs="wordnet", wordnet=str(tmp_path / "wordnet")
+KIM_EXAMPLES = [
+    NliExample(("the", x), ("the", y), label)
+    for (x, y), label in zip(
+        [("dog", "animal"), ("dog", "wolf"), ("hot", "cold")], LABELS, strict=True
     )
-    # The nouns have no word vectors: only WordNet tells them apart.
+]
+"""Their nouns have no word vectors: only WordNet tells them apart."""
+
+
+def test_kim_learns_from_wordnet(inputs: dict[str, Path], tmp_path: Path) -> None:
+    few = Examples(KIM_EXAMPLES * 12, {"few": 36})
     kim = train_classifier(
         tmp_path / "kim",
         NliData(few, few),
-        named,
+        places(inputs, "wordnet"),
         settings("training.epochs=30", "training.patience=0"),
     )
-    assert kim.predict(found).labels == list(LABELS)
-    loaded = load_classifier(tmp_path / "kim", distinct_words(found))
-    assert loaded.predict(found).labels == list(LABELS)
+    assert kim.predict(KIM_EXAMPLES).labels == list(LABELS)
+    loaded = load_classifier(tmp_path / "kim", distinct_words(KIM_EXAMPLES))
+    assert loaded.predict(KIM_EXAMPLES).labels == list(LABELS)
+
+
+def test_pair_vectors_and_wordnet_side_by_side_know_what_either_knows(
+    inputs: dict[str, Path], tmp_path: Path
+) -> None:
+    world = data(3)
+    mixed = Examples([*world.train.examples, *KIM_EXAMPLES * 12], {"both": 171})
+    out = tmp_path / "both"
+    both = train_classifier(
+        out,
+        NliData(mixed, mixed),
+        places(inputs, "pair2vec+wordnet"),
+        settings("training.epochs=30"),
+        more_words=distinct_words(UNSEEN),
+    )
+    assert share_right(both, UNSEEN) > 0.95
+    assert both.predict(KIM_EXAMPLES).labels == list(LABELS)
+    asked = [*UNSEEN, *KIM_EXAMPLES]
+    loaded = load_classifier(out, distinct_words(asked))
+    expected = both.predict(asked).probabilities
+    np.testing.assert_allclose(loaded.predict(asked).probabilities, expected, atol=1e-6)
+    assert both.config["pair_source"]["words"] == 244
+    with pytest.raises(InputError, match="of another corpus or size than 'wikipedia'"):
+        load_classifier(out, distinct_words(asked), places={"pair_model": "wikipedia"})
 
 
 def test_a_loaded_classifier_says_what_the_trained_one_said(
@@ -264,8 +287,10 @@ def test_inputs_that_are_not_there_are_found_out_before_anything_is_written(
     ]:
         with pytest.raises((InputError, UsageError), match=message):
             train_classifier(tmp_path / "out", data(), named, settings())
-    with pytest.raises(UsageError, match="--pairs antonyms: it must be one of pair2vec, wordnet"):
-        places(inputs, "antonyms")
+    for pairs in ("antonyms", "pair2vec+antonyms", "pair2vec+pair2vec", "wordnet+", ""):
+        message = rf"--pairs {re.escape(pairs)}: it must be one of pair2vec, wordnet"
+        with pytest.raises(UsageError, match=message):
+            places(inputs, pairs)
     assert not (tmp_path / "out").exists()
 
 

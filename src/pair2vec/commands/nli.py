@@ -55,7 +55,7 @@ def train(  # noqa: PLR0913, PLR0917 - the options of a command
         str,
         typer.Option(
             help="What is known of pairs of words: pair2vec, wordnet (which makes ESIM a KIM), "
-            "pair_distance or none."
+            "pair_distance or none; or several side by side: pair2vec+wordnet."
         ),
     ] = "pair2vec",
     words: WordsOption = None,

@@ -50,7 +50,8 @@ def train(  # noqa: PLR0913, PLR0917 - the options of a command
     pairs: Annotated[
         str,
         typer.Option(
-            help="What is known of pairs of words: pair2vec, wordnet, pair_distance or none."
+            help="What is known of pairs of words: pair2vec, wordnet, pair_distance or none; or "
+            "several side by side: pair2vec+wordnet."
         ),
     ] = "pair2vec",
     words: WordsOption = None,

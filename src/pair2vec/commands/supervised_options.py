@@ -1,13 +1,13 @@
 """Options that the commands of tasks with labelled examples share."""
 
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from pair2vec.errors import UsageError
 
 if TYPE_CHECKING:
-    from pair2vec.supervised.inputs import InputPlaces, Pairs
+    from pair2vec.supervised.inputs import InputPlaces
 
 WordsOption = Annotated[
     str | None,
@@ -75,7 +75,7 @@ def input_places(
         raise UsageError("no word inputs: name a file of word vectors, or an encoder, as --words")
     return InputPlaces(
         words=words,
-        pairs=cast("Pairs", pairs),
+        pairs=pairs,
         pair_model=pair_model,
         wordnet=wordnet,
         pair_vectors=pair_vectors,

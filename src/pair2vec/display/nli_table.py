@@ -17,6 +17,7 @@ _MODELS = {
     "wordnet": "KIM (ESIM + WordNet)",
     "pair_distance": "ESIM + PairDistance",
     "pair2vec": "ESIM + pair2vec",
+    "pair2vec+wordnet": "ESIM + pair2vec + WordNet",
 }
 _SETS = {
     "snli_test": "SNLI test",

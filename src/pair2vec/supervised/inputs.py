@@ -1,15 +1,17 @@
 """Inputs: where a network takes its words and the relations between them from."""
 
 import os
+from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 from pair2vec.embedders.embedder import Embedder
 from pair2vec.embedders.opening import open_embedder
 from pair2vec.errors import InputError, UsageError
 from pair2vec.injection.evened_out import evened_out
+from pair2vec.injection.joined import JoinedSources
 from pair2vec.injection.no_pairs import NoPairs
 from pair2vec.injection.pair_attention import Attention, PairAttention
 from pair2vec.injection.pair_distance import pair_distance_attention
@@ -23,6 +25,9 @@ from pair2vec.wordnet.dictionary import WordNet
 Pairs = Literal["pair2vec", "wordnet", "none", "pair_distance"]
 """What says which relation holds between two words: a pair2vec model; WordNet, which makes ESIM a
 KIM; nothing; or the difference of the two words' vectors."""
+
+JOINING = "+"
+"""Between the names of several, which are put side by side."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,7 +52,8 @@ class InputPlaces:
 
     words: str
     """A file of word vectors, or a folder with ELMo or a Hugging Face encoder."""
-    pairs: Pairs = "none"
+    pairs: str = "none"
+    """One of `Pairs`, or several as in "pair2vec+wordnet"."""
     pair_model: str | None = None
     """Of pair2vec: a folder, a bundled model or one on the hub; None is the default one."""
     wordnet: str | None = None
@@ -56,9 +62,17 @@ class InputPlaces:
     """The word vectors whose differences `pair_distance` takes; None is `words`, if a file."""
 
     def __post_init__(self) -> None:
-        if self.pairs not in get_args(Pairs):
-            known = ", ".join(get_args(Pairs))
-            raise UsageError(f"--pairs {self.pairs}: it must be one of {known}")
+        kinds, known = self.kinds_of_pairs, get_args(Pairs)
+        if not set(kinds) <= set(known) or len(set(kinds)) < len(kinds):
+            raise UsageError(
+                f"--pairs {self.pairs}: it must be one of {', '.join(known)}, or several, each "
+                f"once, as in pair2vec{JOINING}wordnet"
+            )
+
+    @property
+    def kinds_of_pairs(self) -> list[Pairs]:
+        """Those that are put side by side."""
+        return cast("list[Pairs]", self.pairs.split(JOINING))
 
     def replaced(self, others: Mapping[str, str | None]) -> "InputPlaces":
         """With those of `others` that are given."""
@@ -103,7 +117,11 @@ _Opened = tuple[RelationSource, dict[str, Any]]
 
 def open_relations(places: InputPlaces, words: list[str], config: PairsConfig) -> _Opened:
     """The source of relations among these words alone, and what is known of it."""
-    return _SOURCES[places.pairs](places, words, config)
+    opened = [_SOURCES[kind](places, words, config) for kind in places.kinds_of_pairs]
+    if len(opened) == 1:
+        return opened[0]
+    known = ChainMap(*(facts for _, facts in opened))
+    return JoinedSources([source for source, _ in opened], words), dict(known)
 
 
 def _no_pairs(places: InputPlaces, words: list[str], config: PairsConfig) -> _Opened:
