@@ -76,6 +76,8 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
         joined(a + 1000, b, alpha)
     with pytest.raises(UsageError, match="'hot cold' is a string"):
         joined.ids(["hot cold"])
+    with pytest.raises(UsageError, match="sources is empty"):
+        JoinedSources([], WORDS)
     empty = JoinedSources([NoPairs(), NoPairs()], [])
     nothing = empty.ids([["hot"]])
     assert empty(nothing, nothing, torch.ones(1, 1, 1)).shape == (1, 1, 0)

@@ -6,10 +6,12 @@ vectors alone, as in the tests of NLI.
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tests.wordnet.small_wordnet import write_wordnet
 
 from pair2vec.encoders.word_vectors import write_vec
 from pair2vec.qa.data import QaData
@@ -89,17 +91,23 @@ def relatives(families: range) -> QaSet:
 
 
 def write_relatives(folder: Path) -> dict[str, InputPlaces]:
-    """Random word vectors, and word vectors whose differences are the same for a kind."""
+    """Random word vectors, and word vectors whose differences are the same for a kind.
+
+    A small WordNet stands beside these, and has none of the names.
+    """
     random = np.random.default_rng(0)
     names = [relative(family, member) for family in range(FAMILIES) for member in range(4)]
     write_vec(folder / "words.vec", names, random.normal(size=(len(names), 10)))
     pairs = random.normal(size=(FAMILIES, 1, 6)) + 3 * np.eye(4, 6)
     write_vec(folder / "pairs.vec", names, pairs.reshape(-1, 6))
-    words, vectors = str(folder / "words.vec"), str(folder / "pairs.vec")
-    return {
-        "none": InputPlaces(words=words),
-        "pair_distance": InputPlaces(words=words, pairs="pair_distance", pair_vectors=vectors),
-    }
+    write_wordnet(folder / "wordnet")
+    plain = InputPlaces(
+        words=str(folder / "words.vec"),
+        pair_vectors=str(folder / "pairs.vec"),
+        wordnet=str(folder / "wordnet"),
+    )
+    kinds = ("none", "pair_distance", "pair_distance+wordnet")
+    return {pairs: replace(plain, pairs=pairs) for pairs in kinds}
 
 
 def relative_data() -> QaData:

@@ -22,7 +22,7 @@ from pair2vec.supervised.inputs import InputPlaces, open_inputs
 from pair2vec.supervised.recurrent import BiGru
 from pair2vec.supervised.widths import Widths, by_class, exactly
 
-LONG = "The first word, and many others that are longer than those-of any other passage here."
+LONG = "The first word, and many others that are longer than those-of any other hot dog here."
 
 
 @pytest.fixture(scope="module")
@@ -31,10 +31,10 @@ def named(tmp_path_factory: pytest.TempPathFactory) -> dict[str, InputPlaces]:
 
 
 def questions() -> QaSet:
-    """Of several lengths, one of them without any word."""
+    """Of several lengths, one of them without any word, one with words of the small WordNet."""
     found = relatives(range(6))
     found.passages.extend([Text.of(LONG), Text.of(""), Text.of(relative(0, 2))])
-    asked = [f"Is {relative(0, 0)} longer?", relative(0, 0), f"{relative(0, 0)} ?"]
+    asked = [f"Is {relative(0, 0)} longer than a cold wolf?", relative(0, 0), f"{relative(0, 0)} ?"]
     answers = [(Answer("many", LONG.index("many")),), (), ()]
     found.questions.extend(
         Question(f"more{n}", Text.of(text), 6 + n, answers[n]) for n, text in enumerate(asked)
@@ -101,7 +101,7 @@ def plain_self_attention(layer: SelfAttention, x: Tensor) -> Tensor:
     return torch.stack(merged)
 
 
-@pytest.mark.parametrize("pairs", ["none", "pair_distance"])
+@pytest.mark.parametrize("pairs", ["none", "pair_distance", "pair_distance+wordnet"])
 def test_scores_are_those_of_the_formulas(pairs: str, named: dict[str, InputPlaces]) -> None:
     network, numbered = make(named[pairs])
     for number in (0, 3, 6, 7, 8):
@@ -202,7 +202,7 @@ def test_a_batch_has_the_answers_of_its_questions(named: dict[str, InputPlaces])
     first, last = batch.answers[1].tolist()
     assert first == last
     assert questions().passages[1].words[first] == relative(1, 2)
-    assert batches.sizes[[0, 6]].tolist() == [[2, 1], [19, 4]]
+    assert batches.sizes[[0, 6]].tolist() == [[2, 1], [20, 8]]
 
 
 def test_only_what_is_learnt_has_gradients(named: dict[str, InputPlaces]) -> None:

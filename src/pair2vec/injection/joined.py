@@ -9,6 +9,7 @@ from typing import cast
 import torch
 from torch import Tensor, nn
 
+from pair2vec.errors import UsageError
 from pair2vec.injection.relation_source import BothSides, RelationSource
 from pair2vec.injection.word_ids import PADDING, check_ids, check_range, padded_ids
 
@@ -28,8 +29,13 @@ class JoinedSources(nn.Module):
         Args:
             sources: Each keeps ids of its own.
             words: As spelled in the text; each is looked up in every source.
+
+        Raises:
+            UsageError: there is no source.
         """
         super().__init__()
+        if not sources:
+            raise UsageError("sources is empty; give at least one, such as NoPairs()")
         self._sources = tuple(sources)
         self.parts = nn.ModuleList(cast("Sequence[nn.Module]", sources))
         distinct = list(dict.fromkeys(words))
