@@ -101,7 +101,7 @@ def add_options(parser: argparse.ArgumentParser, pairs: Sequence[str]) -> None:
 
 
 def _known_pairs(text: str) -> str:
-    """The same, if there are such pairs."""
+    """The same, if networks take such pairs."""
     try:
         return InputPlaces(words="any", pairs=text).pairs
     except Pair2vecError as error:

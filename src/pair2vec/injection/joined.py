@@ -36,7 +36,6 @@ class JoinedSources(nn.Module):
         super().__init__()
         if not sources:
             raise UsageError("sources is empty; give at least one, such as NoPairs()")
-        self._sources = tuple(sources)
         self.parts = nn.ModuleList(cast("Sequence[nn.Module]", sources))
         distinct = list(dict.fromkeys(words))
         found = [source.ids([[word] for word in distinct]) for source in sources]
@@ -71,6 +70,10 @@ class JoinedSources(nn.Module):
         ids = zip(self._split(a_ids, b_ids), self._sources, strict=True)
         found = [source.both(a, b, attention_ab, attention_ba) for (a, b), source in ids]
         return BothSides(*(torch.cat(side, dim=-1) for side in zip(*found, strict=True)))
+
+    @property
+    def _sources(self) -> Sequence[RelationSource]:
+        return cast("Sequence[RelationSource]", self.parts)
 
     def _id(self, word: str) -> int:
         return self._numbers.get(word, PADDING)
