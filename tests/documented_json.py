@@ -1,11 +1,11 @@
-"""What docs/json.md says that `--json` prints."""
+"""What docs/reference/json.md says that `--json` prints."""
 
 import json
 import re
 from pathlib import Path
 from typing import Any
 
-PAGE = Path(__file__).parents[1] / "docs" / "json.md"
+PAGE = Path(__file__).parents[1] / "docs" / "reference" / "json.md"
 
 
 def shape(value: object) -> str:

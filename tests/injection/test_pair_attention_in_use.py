@@ -24,7 +24,7 @@ from pair2vec.errors import UsageError
 from pair2vec.injection import PairAttention, pair_attention
 from pair2vec.model import load_model
 
-DOC = Path(__file__).parents[2] / "docs" / "injection.md"
+DOC = Path(__file__).parents[2] / "docs" / "how-to" / "injection.md"
 
 
 def test_words_are_spelled_as_in_a_corpus_and_padded_with_zeros(tmp_path: Path) -> None:
