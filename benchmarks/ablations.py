@@ -18,10 +18,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from pair2vec.evaluation.analogy_exam import Protocol
-from pair2vec.training.loop import DivergedError
-from pair2vec.training.recipes import Recipe
-from pair2vec.training.settings import resolve
+from pair2vec.experiments.evaluation.analogies import AnalogyProtocol
+from pair2vec.training.recipes import Recipe, resolve
+from pair2vec.training.trainer import DivergedError
 from quality import (
     Ground,
     add_options,
@@ -100,7 +99,7 @@ def rows_of(arguments: argparse.Namespace) -> Iterator[Row]:
         yield Row(f"fast-{spelled(triples)}", with_triples(base, triples))
 
 
-def print_row(row: Row, ground: Ground, arguments: argparse.Namespace) -> Protocol | None:
+def print_row(row: Row, ground: Ground, arguments: argparse.Namespace) -> AnalogyProtocol | None:
     """Train a model, and print its figures and its command."""
     print(f"{row.name:18}", end="", flush=True)
     keep = arguments.keep / row.name if arguments.keep else None

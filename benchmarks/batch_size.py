@@ -12,8 +12,8 @@ held-out triples against the same negatives.
 import argparse
 import math
 
-from pair2vec.training.loop import DivergedError
-from pair2vec.training.settings import resolve
+from pair2vec.training.recipes import resolve
+from pair2vec.training.trainer import DivergedError
 from quality import (
     add_options,
     count,

@@ -22,10 +22,10 @@ import torch
 from torch import Tensor, nn
 
 import machine
-from pair2vec.encoders import fused_lstm_kernels as kernels
 from pair2vec.encoders.context import ContextConfig, ContextEncoder
-from pair2vec.encoders.fused_lstm import bilstm_states, has_kernels
-from pair2vec.encoders.rows import take_rows
+from pair2vec.kernels import lstm_triton as kernels
+from pair2vec.kernels.lstm import bilstm_states, has_kernels
+from pair2vec.kernels.rows import gather_rows
 
 LENGTHS = range(4, 9)
 WORDS = 40_000
@@ -116,7 +116,7 @@ def plain(task: Task, dtype: torch.dtype) -> Way:
 
     def states() -> Tensor:
         with torch.autocast(part.device.type, torch.bfloat16, enabled=dtype is torch.bfloat16):
-            return task.encoder._states(take_rows(part, task.contexts))
+            return task.encoder._states(gather_rows(part, task.contexts))
 
     return Way(states, [part, task.encoder.state_weight])
 

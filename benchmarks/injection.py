@@ -29,7 +29,7 @@ from torch.nn import functional
 
 import gpu
 from pair2vec.encoders.pair import MlpPair
-from pair2vec.injection import PairAttention
+from pair2vec.injection.pair_attention import PairAttention
 from pair2vec.model.folder import load_model, save_model
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 

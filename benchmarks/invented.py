@@ -7,11 +7,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pair2vec import __version__
-from pair2vec.encoders.word_vectors import random_vectors
 from pair2vec.text.corpus import Corpus, CorpusWriter
 from pair2vec.text.vocabulary import BOUNDARY, SPECIAL_TOKENS, Vocabulary, WordCount
 from pair2vec.training.recipes import Recipe
+from pair2vec.version import __version__
+from pair2vec.word_vectors.formats import random_vectors
 
 SENTENCE = 100
 """Tokens of a sentence: so many that contexts are of all lengths in nearly equal parts."""

@@ -26,14 +26,13 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from pair2vec import __version__
-from pair2vec.miniworld import MiniWorld
-from pair2vec.model import SavedModel, load_model
+from pair2vec.experiments.miniworld.world import MiniWorld
+from pair2vec.model.folder import SavedModel, load_model
 from pair2vec.text.corpus import open_corpus
 from pair2vec.text.prepare import prepare
-from pair2vec.training.recipes import tiny
-from pair2vec.training.settings import with_settings
+from pair2vec.training.recipes import tiny, with_settings
 from pair2vec.training.train import train
+from pair2vec.version import __version__
 
 STEPS = 200
 RECIPE = with_settings(

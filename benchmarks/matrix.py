@@ -18,8 +18,8 @@ from typing import Any, NamedTuple, TypeVar
 import torch
 
 from pair2vec.errors import Pair2vecError
-from pair2vec.evaluation.results import Result
-from pair2vec.supervised.inputs import InputPlaces
+from pair2vec.experiments.evaluation.results import RunResult
+from pair2vec.experiments.tasks.inputs import InputPaths
 from pair2vec.training.train import Interrupted
 
 Work = TypeVar("Work")
@@ -36,9 +36,9 @@ class Task(NamedTuple):
     """Those of the sets that a network is asked about."""
     ask: Callable[[Any, Mapping[str, Any]], Mapping[str, Any]]
     """What a trained network scores on sets."""
-    result: Callable[[Mapping[str, Any], Any, Mapping[str, str]], Result]
+    result: Callable[[Mapping[str, Any], Any, Mapping[str, str]], RunResult]
     """Of a config, scores, and the files of the sets."""
-    write: Callable[[Path, Result], Path]
+    write: Callable[[Path, RunResult], Path]
     spell: Callable[[Any], str]
     """A set's score, in short."""
 
@@ -65,7 +65,7 @@ class Run(NamedTuple):
 
     pairs: str
     """As its result calls them: those of its places, or the name of a pair model."""
-    places: InputPlaces
+    places: InputPaths
     seed: int
     settings: tuple[str, ...]
     out: Path
@@ -103,7 +103,7 @@ def add_options(parser: argparse.ArgumentParser, pairs: Sequence[str]) -> None:
 def _known_pairs(text: str) -> str:
     """The same, if networks take such pairs."""
     try:
-        return InputPlaces(words="any", pairs=text).pairs
+        return InputPaths(words="any", pairs=text).pairs
     except Pair2vecError as error:
         raise argparse.ArgumentTypeError(str(error)) from error
 
@@ -115,7 +115,7 @@ def runs_of(arguments: argparse.Namespace, settings: Sequence[str]) -> Iterator[
     for seed, words, pairs in itertools.product(arguments.seeds, arguments.words, rows):
         kind = "pair2vec" if pairs in models else pairs
         own = arguments.pair_vectors if Path(words).is_dir() else None
-        places = InputPlaces(
+        places = InputPaths(
             words=words,
             pairs=kind,
             pair_model=models.get(pairs),

@@ -23,22 +23,24 @@ from rich.console import Console
 
 import gpu
 import matrix
-from pair2vec.display.nli_table import summary_tables
 from pair2vec.errors import Pair2vecError
-from pair2vec.evaluation.nli import SetAccuracy, examine, read_sets, wordnet_labeller
-from pair2vec.evaluation.nli_results import (
-    read_results,
+from pair2vec.experiments.nli.classifier import Classifier, nli_settings
+from pair2vec.experiments.nli.evaluate import (
+    SetAccuracy,
+    evaluate_nli,
+    read_nli_sets,
+    wordnet_labeller,
+)
+from pair2vec.experiments.nli.examples import NliSet, distinct_words
+from pair2vec.experiments.nli.results import (
+    read_nli_results,
     result_of_classifier,
     result_of_rule,
-    write_result,
+    write_nli_result,
 )
-from pair2vec.evaluation.nli_summary import BEYOND, PAIRS, summaries
-from pair2vec.nli.classifier import Classifier
-from pair2vec.nli.data import NliData
-from pair2vec.nli.examples import NliSet, distinct_words
-from pair2vec.nli.settings import settings_of
-from pair2vec.nli.training import train_classifier
-from pair2vec.training.devices import find_device
+from pair2vec.experiments.nli.tables import BEYOND, PAIRS, nli_summaries, summary_tables
+from pair2vec.experiments.nli.train import NliData, train_classifier
+from pair2vec.runtime.devices import find_device
 from pair2vec.wordnet.dictionary import WordNet
 
 FAST = ("training.batch=256", "training.checkpoint_epochs=0")
@@ -67,7 +69,7 @@ def main() -> None:
     work: list[matrix.Run | Rule] = [*runs, *rules]
     matrix.report(matrix.finished(work, carry_out, ground, arguments.parallel))
     console = Console(highlight=False, width=int(os.environ.get("COLUMNS", "160")))
-    for summary in summaries(read_results(ground.results)):
+    for summary in nli_summaries(read_nli_results(ground.results)):
         console.print(summary_tables(summary))
 
 
@@ -91,7 +93,7 @@ def open_ground(arguments: argparse.Namespace, device: str) -> matrix.Ground:
         matrix.matching(arguments.data, patterns)
         for patterns in (arguments.train, arguments.dev, arguments.test)
     )
-    data, sets = NliData.read(train, dev), read_sets(test)
+    data, sets = NliData.read(train, dev), read_nli_sets(test)
     if arguments.limit:
         # Every so many, to have some of each file.
         step = max(1, len(data.train.examples) // arguments.limit)
@@ -106,7 +108,7 @@ def open_ground(arguments: argparse.Namespace, device: str) -> matrix.Ground:
     )
     threads = matrix.threads_each(device, arguments.parallel)
     task = matrix.Task(
-        train_classifier, settings_of, words, ask, result_of_classifier, write_result, spell
+        train_classifier, nli_settings, words, ask, result_of_classifier, write_nli_result, spell
     )
     return matrix.Ground(task, data, sets, files, arguments.results, device, threads, clock)
 
@@ -125,8 +127,8 @@ def ask_rule(ground: matrix.Ground, wordnet: str | None) -> str:
     except Pair2vecError as error:
         return f"the WordNet rule is left out: {error}"
     name = _SET_OF_THE_RULE
-    scores = examine({name: ground.sets[name]}, labeller)
-    write_result(ground.results, result_of_rule(scores, {name: ground.files[name]}))
+    scores = evaluate_nli({name: ground.sets[name]}, labeller)
+    write_nli_result(ground.results, result_of_rule(scores, {name: ground.files[name]}))
     return f"WordNet rule: {name} {spell(scores[name])}"
 
 
@@ -137,7 +139,7 @@ def words(sets: Mapping[str, NliSet]) -> list[str]:
 
 def ask(classifier: Classifier, sets: Mapping[str, NliSet]) -> Mapping[str, SetAccuracy]:
     """What it scores."""
-    return examine(sets, lambda examples: classifier.predict(examples).labels)
+    return evaluate_nli(sets, lambda examples: classifier.predict(examples).labels)
 
 
 def spell(score: SetAccuracy) -> str:

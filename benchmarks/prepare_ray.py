@@ -23,10 +23,8 @@ import numpy as np
 import ray
 
 import machine
-from pair2vec.text.encoding import encode_piece
-from pair2vec.text.engine import open_engine
-from pair2vec.text.pieces import PIECE_BYTES, Piece, cut_into_pieces
-from pair2vec.text.prepare import make_corpus
+from pair2vec.text.pieces import PIECE_BYTES, Piece, cut_into_pieces, encode_piece
+from pair2vec.text.prepare import make_corpus, open_engine
 from pair2vec.text.sources import Source
 
 SENTENCE = 20

@@ -21,26 +21,24 @@ import numpy as np
 import torch
 
 import gpu
-from pair2vec.embedders.embedder import Embedder
-from pair2vec.embedders.opening import open_embedder
-from pair2vec.embedders.word_vector_inputs import WordVectorInputs
+from pair2vec.arrays import Int64Array
+from pair2vec.experiments.embedders.embedder import Embedder
+from pair2vec.experiments.embedders.open import open_embedder
+from pair2vec.experiments.embedders.word_vectors import WordVectorInputs
+from pair2vec.experiments.qa.answerer import QaSettings, qa_settings, span_odds
+from pair2vec.experiments.qa.batches import EncodedQuestions, QaBatch, QaBatches, answering_windows
+from pair2vec.experiments.qa.bidaf import Bidaf
+from pair2vec.experiments.qa.examples import GoldAnswer, QaQuestion, QaSet, Text, read_qa
+from pair2vec.experiments.qa.train import QaLearning
+from pair2vec.experiments.tasks.batches import epoch_batches
+from pair2vec.experiments.tasks.inputs import InputPaths, open_relations
+from pair2vec.experiments.tasks.trainer import SupervisedStep
 from pair2vec.model.folder import load_model
-from pair2vec.model.shelf import find_model
-from pair2vec.qa.answering import span_odds
-from pair2vec.qa.batches import QaBatch, QaBatches
-from pair2vec.qa.bidaf import Bidaf
-from pair2vec.qa.examples import Answer, QaSet, Question, Text, read_qa
-from pair2vec.qa.numbered import NumberedQuestions
-from pair2vec.qa.settings import QaSettings, settings_of
-from pair2vec.qa.training import QaLearning
-from pair2vec.qa.windows import answering_windows
-from pair2vec.supervised.batch_tensors import moved
-from pair2vec.supervised.inputs import InputPlaces, open_relations
-from pair2vec.supervised.order import Numbers, epoch_batches
-from pair2vec.supervised.step import Step
+from pair2vec.model.resolve import find_model
+from pair2vec.runtime.cuda_graphs import tree_to
+from pair2vec.runtime.devices import find_device
+from pair2vec.runtime.prefetch import prefetch
 from pair2vec.text.vocabulary import SPECIAL_TOKENS
-from pair2vec.training.devices import find_device
-from pair2vec.triples.ahead import made_ahead
 
 DIMENSION = 300
 ROUNDS = 3
@@ -51,7 +49,7 @@ class Subject(NamedTuple):
     """A network under test."""
 
     learning: QaLearning
-    step: Step[QaBatch]
+    step: SupervisedStep[QaBatch]
     answer: QaBatches
     device: torch.device
     rate: float
@@ -65,9 +63,9 @@ def main() -> None:
     """Print the table."""
     arguments = parse()
     device = find_device(arguments.device)
-    settings = settings_of([f"training.batch={arguments.batch}", *arguments.settings])
+    settings = qa_settings([f"training.batch={arguments.batch}", *arguments.settings])
     asked = read_qa(arguments.data) if arguments.data else invented(arguments)
-    numbered = NumberedQuestions(asked)
+    numbered = EncodedQuestions(asked)
     print(f"{gpu.describe(device)}; on {device}\n{described(numbered)}")
     torch.manual_seed(0)
     subjects = {
@@ -120,10 +118,10 @@ def invented(arguments: argparse.Namespace) -> QaSet:
             found.passages.append(text(int(np.clip(random.lognormal(4.86, 0.4), 20, 400))))
         passage = found.passages[-1]
         first = int(random.integers(len(passage.words)))
-        answer = Answer(passage.words[first], passage.starts[first])
+        answer = GoldAnswer(passage.words[first], passage.starts[first])
         asked = text(int(np.clip(random.normal(11.2, 3.5), 4, 40)))
         answers = (answer,) if number % 3 else ()
-        found.questions.append(Question(f"{number}", asked, len(found.passages) - 1, answers))
+        found.questions.append(QaQuestion(f"{number}", asked, len(found.passages) - 1, answers))
     return found
 
 
@@ -134,7 +132,7 @@ def spaced(words: Sequence[str]) -> Text:
     return Text(" ".join(words), tuple(words), tuple(starts.tolist()), tuple(ends.tolist()))
 
 
-def described(numbered: NumberedQuestions) -> str:
+def described(numbered: EncodedQuestions) -> str:
     """How long the texts are."""
     lengths = numbered.sentences.lengths
     passages, questions = lengths[numbered.passages], lengths[numbered.questions]
@@ -147,12 +145,12 @@ def described(numbered: NumberedQuestions) -> str:
 def subject(
     arguments: argparse.Namespace,
     pairs: str,
-    numbered: NumberedQuestions,
+    numbered: EncodedQuestions,
     settings: QaSettings,
     device: torch.device,
 ) -> Subject:
     """A network with these pairs, and the questions as it takes them."""
-    places = InputPlaces(
+    places = InputPaths(
         words=arguments.words or "random",
         pairs=pairs,
         pair_model=arguments.pair_model,
@@ -163,7 +161,7 @@ def subject(
     learning = QaLearning(network, numbered, settings.qa)
     windows = answering_windows(numbered, np.arange(len(numbered)), settings.qa.max_words)
     answer = QaBatches(numbered, windows, network.embedder, relations)
-    step = Step(learning, settings.training, device)
+    step = SupervisedStep(learning, settings.training, device)
     return Subject(learning, step, answer, device, settings.training.rate)
 
 
@@ -175,28 +173,30 @@ def embedder(path: str | None, words: Sequence[str]) -> Embedder:
     return WordVectorInputs({word: number for number, word in enumerate(words)}, vectors)
 
 
-def some_batches(learning: QaLearning, settings: QaSettings, count: int) -> list[Numbers]:
+def some_batches(learning: QaLearning, settings: QaSettings, count: int) -> list[Int64Array]:
     """Of an epoch, as many as asked for or as there are."""
     config = settings.training
     return epoch_batches(learning.sizes, config.batch, seed=0, epoch=0, pool=config.pool)[:count]
 
 
-def step_times(subjects: dict[str, Subject], orders: Sequence[Numbers]) -> dict[str, list[float]]:
+def step_times(
+    subjects: dict[str, Subject], orders: Sequence[Int64Array]
+) -> dict[str, list[float]]:
     """Seconds of each step, by pairs: of the last of the rounds over all batches."""
     for _ in range(ROUNDS):
         times: dict[str, list[float]] = {pairs: [] for pairs in subjects}
         for numbers in orders:
             for pairs, one in subjects.items():
-                batch = moved(one.learning.batch(numbers), one.device)
+                batch = tree_to(one.learning.batch(numbers), one.device)
                 times[pairs].append(gpu.seconds(lambda b=batch, s=one: s.learn(b), one.device))  # type: ignore[misc]
     return times
 
 
-def training_speed(one: Subject, orders: Sequence[Numbers]) -> float:
+def training_speed(one: Subject, orders: Sequence[Int64Array]) -> float:
     """Questions a second, with the making of batches."""
-    made = (moved(one.learning.batch(numbers), one.device) for numbers in orders)
+    made = (tree_to(one.learning.batch(numbers), one.device) for numbers in orders)
     start = time.perf_counter()
-    for batch in made_ahead(made, 8) if one.device.type == "cuda" else made:
+    for batch in prefetch(made, 8) if one.device.type == "cuda" else made:
         one.learn(batch)
     gpu.wait(one.device)
     return sum(map(len, orders)) / (time.perf_counter() - start)

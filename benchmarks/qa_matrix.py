@@ -26,17 +26,14 @@ from rich.console import Console
 
 import gpu
 import matrix
-from pair2vec.display.squad_table import squad_tables
-from pair2vec.evaluation.results import Result, read_results
-from pair2vec.evaluation.squad_results import TASK, result_of_reader, write_result
-from pair2vec.evaluation.squad_sets import SetScores, examine, read_sets
-from pair2vec.evaluation.squad_summary import summaries
-from pair2vec.qa.answerer import Answerer
-from pair2vec.qa.data import QaData, words_of
-from pair2vec.qa.examples import QaSet
-from pair2vec.qa.settings import QaSettings, settings_of
-from pair2vec.qa.training import train_answerer
-from pair2vec.training.devices import find_device
+from pair2vec.experiments.evaluation.results import RunResult, read_results
+from pair2vec.experiments.qa.answerer import Answerer, QaSettings, qa_settings
+from pair2vec.experiments.qa.examples import QaSet
+from pair2vec.experiments.qa.results import QA_TASK, result_of_reader, write_squad_result
+from pair2vec.experiments.qa.squad import SetScores, evaluate_squad, read_squad_sets
+from pair2vec.experiments.qa.tables import qa_summaries, squad_tables
+from pair2vec.experiments.qa.train import QaData, question_words, train_answerer
+from pair2vec.runtime.devices import find_device
 
 PAIRS = ("none", "pair2vec", "pair_distance", "wordnet")
 FAST = ("training.checkpoint_epochs=0",)
@@ -55,7 +52,7 @@ def main() -> None:
     if not ground.results.is_dir():
         return
     console = Console(highlight=False, width=int(os.environ.get("COLUMNS", "160")))
-    for summary in summaries(read_results(ground.results, TASK)):
+    for summary in qa_summaries(read_results(ground.results, QA_TASK)):
         console.print(squad_tables(summary))
 
 
@@ -77,30 +74,30 @@ def open_ground(arguments: argparse.Namespace, device: str) -> matrix.Ground:
         matrix.matching(arguments.data, patterns)
         for patterns in (arguments.train, arguments.dev, arguments.test)
     )
-    data, sets = QaData.read(train, dev), read_sets([Path(path) for path in test])
+    data, sets = QaData.read(train, dev), read_squad_sets([Path(path) for path in test])
     print(
         f"{len(data.train):,} questions to learn from, {len(data.dev.questions):,} to choose by, "
         f"read in {time.perf_counter() - start:.1f} s"
     )
     files = dict(zip(sets, test, strict=True))
     threads = matrix.threads_each(device, arguments.parallel)
-    task = matrix.Task(train_answerer, settings_of, words, ask, result, write_result, spell)
+    task = matrix.Task(train_answerer, qa_settings, words, ask, result, write_squad_result, spell)
     return matrix.Ground(task, data, sets, files, arguments.results, device, threads, clock)
 
 
 def words(sets: Mapping[str, QaSet]) -> list[str]:
     """All that occur."""
-    return words_of(*sets.values())
+    return question_words(*sets.values())
 
 
 def ask(answerer: Answerer, sets: Mapping[str, QaSet]) -> Mapping[str, SetScores]:
     """What it scores."""
-    return examine(sets, answerer.predict)
+    return evaluate_squad(sets, answerer.predict)
 
 
 def result(
     config: Mapping[str, Any], scores: Mapping[str, SetScores], files: Mapping[str, str]
-) -> Result:
+) -> RunResult:
     """What is kept of a run."""
     return result_of_reader(config, asdict(QaSettings()), scores, files)
 

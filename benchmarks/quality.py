@@ -18,21 +18,29 @@ import torch
 from torch import Tensor
 
 import gpu
-from pair2vec.encoders.word_vectors import fill_missing, read_word_vectors
-from pair2vec.evaluation.accuracy import Accuracy
-from pair2vec.evaluation.analogy_exam import Exam, ExamConfig, Protocol, sit_exam
-from pair2vec.evaluation.analogy_sets import Half, half_of, read_analogies
-from pair2vec.evaluation.bats import GROUPS
-from pair2vec.evaluation.candidates import find_candidates
+from pair2vec.experiments.evaluation.analogies import (
+    AnalogyAccuracy,
+    AnalogyConfig,
+    AnalogyExam,
+    AnalogyProtocol,
+    evaluate_analogies,
+)
+from pair2vec.experiments.evaluation.analogy_sets import (
+    GROUPS,
+    Half,
+    find_answer_vocabulary,
+    half_of,
+    read_analogies,
+)
 from pair2vec.model.folder import SavedModel, load_model, save_model
+from pair2vec.runtime.devices import find_device
 from pair2vec.text.corpus import Corpus, open_corpus
-from pair2vec.training.devices import find_device
-from pair2vec.training.loop import Surroundings, Trainer
 from pair2vec.training.negatives import nearest_words
-from pair2vec.training.publishing import published_arrays
-from pair2vec.training.recipes import Recipe
-from pair2vec.training.settings import resolve
-from pair2vec.training.train import publish, start_of
+from pair2vec.training.publish import publish, published_arrays
+from pair2vec.training.recipes import Recipe, resolve
+from pair2vec.training.train import start_of
+from pair2vec.training.trainer import RunContext, Trainer
+from pair2vec.word_vectors.formats import fill_missing, read_word_vectors
 
 EPOCHS = 1_000
 """Enough that the number of steps decides the end of a run."""
@@ -52,8 +60,8 @@ class Ground:
     """To start from, a row a word."""
     neighbours: Tensor
     """For typed negatives."""
-    exam: Exam
-    manner: ExamConfig
+    exam: AnalogyExam
+    manner: AnalogyConfig
     device: torch.device
 
 
@@ -62,8 +70,8 @@ class Quality(NamedTuple):
 
     loss: float
     """Of held-out triples, of the very objective that was trained."""
-    groups: Mapping[str, Accuracy]
-    protocol: Protocol
+    groups: Mapping[str, AnalogyAccuracy]
+    protocol: AnalogyProtocol
     triples: int
     seconds: float
     """Of training, compiling included."""
@@ -105,9 +113,9 @@ def open_ground(arguments: argparse.Namespace) -> Ground:
     corpus = open_corpus(arguments.corpus)
     words = read_word_vectors(arguments.vectors, corpus.vocabulary)
     half = None if arguments.half == "all" else arguments.half
-    exam = Exam(
+    exam = AnalogyExam(
         relations=half_of(read_analogies(arguments.bats), half),
-        candidates=find_candidates(corpus.vocabulary, words.vectors, words.found),
+        candidates=find_answer_vocabulary(corpus.vocabulary, words.vectors, words.found),
         data=str(arguments.bats),
         half=half,
         vectors=str(arguments.vectors),
@@ -126,7 +134,7 @@ def open_ground(arguments: argparse.Namespace) -> Ground:
         vectors=vectors,
         neighbours=neighbours,
         exam=exam,
-        manner=ExamConfig(device=str(device), whitening=arguments.whitening),
+        manner=AnalogyConfig(device=str(device), whitening=arguments.whitening),
         device=device,
     )
 
@@ -180,7 +188,7 @@ def measure(ground: Ground, recipe: Recipe, keep: Path | None = None) -> Quality
     )
     pace, began = Pace(), time.perf_counter()
     with tempfile.TemporaryDirectory() as scratch:
-        surroundings = Surroundings(Path(scratch) / "run", ground.device, lambda _: None, pace)
+        surroundings = RunContext(Path(scratch) / "run", ground.device, lambda _: None, pace)
         trainer = UnsavedTrainer(
             ground.corpus,
             replace(recipe, training=training),
@@ -192,7 +200,7 @@ def measure(ground: Ground, recipe: Recipe, keep: Path | None = None) -> Quality
         seconds = time.perf_counter() - began
         loss = trainer.validate()
         saved = published(trainer, ground.corpus, keep, Path(scratch) / "model")
-        result = sit_exam(saved, ground.exam, ground.manner)
+        result = evaluate_analogies(saved, ground.exam, ground.manner)
     return Quality(
         math.nan if loss is None else loss,
         result.accuracies.groups,
@@ -219,7 +227,7 @@ def print_head(columns: str) -> None:
     print(columns + f"{'3CosAdd':>8}{'alone':>6}{'both':>6}" * len(GROUPS), flush=True)
 
 
-def scores(groups: Mapping[str, Accuracy]) -> str:
+def scores(groups: Mapping[str, AnalogyAccuracy]) -> str:
     """The columns of the groups; of a group or score that is missing, a dash."""
     found = [groups[name].scores if name in groups else {} for name in GROUPS.values()]
     return "".join(
@@ -229,7 +237,7 @@ def scores(groups: Mapping[str, Accuracy]) -> str:
     )
 
 
-def print_protocol(protocol: Protocol) -> None:
+def print_protocol(protocol: AnalogyProtocol) -> None:
     """What the figures of BATS depend on."""
     left_out = {"model", "alphas", "bootstrap_draws", "bootstrap_seed", "workers", "seconds"}
     facts = {name: value for name, value in asdict(protocol).items() if name not in left_out}

@@ -20,8 +20,9 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 import machine
-from pair2vec.model import SavedModel, load_model, save_model
-from pair2vec.query import Match, Pair2vec
+from pair2vec.api import Pair2vec
+from pair2vec.model.folder import SavedModel, load_model, save_model
+from pair2vec.query.search import Match
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary, WordCount
 
 WORDS, SIZE, HIDDEN, LAYERS = 100_000, 300, 100, 4

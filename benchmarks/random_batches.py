@@ -7,7 +7,7 @@ from torch import Tensor
 from pair2vec.text.patterns import DISTANCES
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, X, Y
 from pair2vec.training.negatives import NegativesConfig
-from pair2vec.training.network import Batch
+from pair2vec.training.network import TrainingBatch
 
 TEXT, KEPT = 1.0, 0.5
 """By Zipf's law the n-th word has a chance of 1 / n in a text. Subsampling draws the root of it."""
@@ -20,7 +20,7 @@ def random_batches(
     count: int,
     device: torch.device,
     seed: int = 0,
-) -> list[Batch]:
+) -> list[TrainingBatch]:
     """So many, with contexts of all lengths in numbers that differ from batch to batch."""
     generator = torch.Generator(device).manual_seed(seed)
     group_sizes = np.random.default_rng(seed).multinomial(
@@ -42,7 +42,7 @@ def random_batches(
         return torch.randperm(size, generator=generator, device=device)
 
     return [
-        Batch(
+        TrainingBatch(
             draw((size,), KEPT),
             draw((size,), KEPT),
             tuple(map(contexts, rows, DISTANCES)),

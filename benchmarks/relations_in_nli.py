@@ -16,13 +16,13 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 import machine
-from pair2vec.lexicon.checking import IN_WORDNET
-from pair2vec.nli.examples import LABELS, NliExample, read_set
-from pair2vec.query import Pair2vec, load
-from pair2vec.query.word_forms import is_form
-from pair2vec.wordnet import WordNet
+from pair2vec.api import Pair2vec, load
+from pair2vec.experiments.nli.examples import LABELS, NliExample, read_set
+from pair2vec.lexicon.wordnet_check import IN_WORDNET
+from pair2vec.relations.word_forms import is_form
+from pair2vec.wordnet.dictionary import WordNet
 from pair2vec.wordnet.related_words import related_words
-from pair2vec.wordnet.relations import RELATIONS
+from pair2vec.wordnet.relations import WORDNET_RELATIONS
 
 AT_ONCE = 20_000
 
@@ -85,7 +85,7 @@ def said_by_wordnet(wordnet: WordNet, pairs: Sequence[Pair]) -> Iterator[tuple[s
     numbers = related.numbers
     found = [(pair, rows.get((numbers.get(pair[0], 0), numbers.get(pair[1], 0)))) for pair in pairs]
     for name, said in IN_WORDNET.items():
-        holds = related.features[:, RELATIONS.index(said)] > 0
+        holds = related.features[:, WORDNET_RELATIONS.index(said)] > 0
         yield name, [pair for pair, row in found if row is not None and holds[row]]
 
 

@@ -23,17 +23,15 @@ from pathlib import Path
 import numpy as np
 
 import machine
-from pair2vec.evaluation.relation_sets import LabelledPair
-from pair2vec.query import Pair2vec, load
-from pair2vec.query.half_pair import Vectors
-from pair2vec.query.logistic import fit_logistic
-from pair2vec.query.pair_vectors import Numbers
-from pair2vec.query.word_forms import differ_by_ending, is_form
+from pair2vec.api import Pair2vec, load
+from pair2vec.arrays import FloatArray, IntArray
+from pair2vec.experiments.evaluation.relations import LabelledPair
+from pair2vec.relations.regression import fit_logistic
+from pair2vec.relations.word_forms import differ_by_ending, is_form
 from pair2vec.text.vocabulary import SPECIAL_TOKENS
-from pair2vec.wordnet import WordNet
+from pair2vec.wordnet.dictionary import WordNet
 from pair2vec.wordnet.morphology import base_forms
-from pair2vec.wordnet.relations import relations_of_senses
-from pair2vec.wordnet.senses import Senses, antonyms_in, hypernyms_of
+from pair2vec.wordnet.relations import Senses, antonyms_in, hypernyms_of, relations_of_senses
 from pair2vec.wordnet.synsets import SynsetId
 
 WORDS = 15_000
@@ -240,7 +238,7 @@ def print_share(name: str, share: float) -> None:
     print(f"  {name:34}{100 * share:5.1f} %")
 
 
-def labels(pairs: Sequence[LabelledPair]) -> Numbers:
+def labels(pairs: Sequence[LabelledPair]) -> IntArray:
     """The place of each relation among those that are confused."""
     return np.array([CONFUSED.index(pair.relation) for pair in pairs], np.intp)
 
@@ -260,7 +258,7 @@ def by_cosine(model: Pair2vec, own: Sequence[LabelledPair], other: Sequence[Labe
     return float(np.mean(fitted.probabilities(asked).argmax(axis=1) == labels(own)))
 
 
-def cosines(model: Pair2vec, pairs: Sequence[LabelledPair]) -> Vectors:
+def cosines(model: Pair2vec, pairs: Sequence[LabelledPair]) -> FloatArray:
     """Of the words of each pair, and squared: (N, 2)."""
     ids, words = model.vocabulary.ids, model.unit_words
     x, y = (words[[ids[pair.words[side]] for pair in pairs]] for side in (0, 1))

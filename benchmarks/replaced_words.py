@@ -19,10 +19,10 @@ from pathlib import Path
 
 import numpy as np
 
-from pair2vec.evaluation.relation_sets import LabelledPair
-from pair2vec.nli.examples import NliExample, Sentence, read_set
-from pair2vec.query import load
-from pair2vec.wordnet import WordNet
+from pair2vec.api import load
+from pair2vec.experiments.evaluation.relations import LabelledPair
+from pair2vec.experiments.nli.examples import NliExample, NliSentence, read_set
+from pair2vec.wordnet.dictionary import WordNet
 from relations_wordnet import IN_WORDNET, base_words, related
 
 LABELS = {
@@ -78,7 +78,7 @@ def by_replaced(pairs: Iterable[LabelledPair], left_out: set[frozenset[str]]) ->
     return found
 
 
-def examples(replacements: Replacements, premises: Iterable[Sentence]) -> Iterator[NliExample]:
+def examples(replacements: Replacements, premises: Iterable[NliSentence]) -> Iterator[NliExample]:
     """A premise with each word that can be, and is there once, replaced."""
     used: Counter[LabelledPair] = Counter()
     for premise in premises:

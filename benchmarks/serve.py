@@ -24,7 +24,7 @@ from typing import NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 import machine
-from pair2vec.query import load
+from pair2vec.api import load
 
 FREQUENT = 5_000
 """Words are drawn from so many."""

@@ -16,11 +16,11 @@ import numpy as np
 import torch
 
 import machine
-from pair2vec.injection import PairAttention
-from pair2vec.nli.batches import NliBatches, NumberedExamples
-from pair2vec.nli.classifier import Classifier, load_classifier
-from pair2vec.nli.esim import attend
-from pair2vec.nli.examples import NliExample, distinct_words, read_set
+from pair2vec.experiments.nli.batches import EncodedExamples, NliBatches
+from pair2vec.experiments.nli.classifier import Classifier, load_classifier
+from pair2vec.experiments.nli.esim import attend
+from pair2vec.experiments.nli.examples import NliExample, distinct_words, read_set
+from pair2vec.injection.pair_attention import PairAttention
 
 
 def main() -> None:
@@ -70,7 +70,7 @@ def print_accuracies(
 def to_replacement(classifier: Classifier, examples: Sequence[NliExample]) -> list[float]:
     """The attention of each replaced word to its replacement."""
     network, found = classifier.network.eval(), []
-    batches = NliBatches(NumberedExamples(examples), network.embedder, network.relations)
+    batches = NliBatches(EncodedExamples(examples), network.embedder, network.relations)
     for number, example in enumerate(examples):
         premise, hypothesis = ([w.lower() for w in side] for side in example.sentences)
         if len(premise) != len(hypothesis):

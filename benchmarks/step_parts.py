@@ -22,10 +22,10 @@ import torch
 from torch import Tensor
 
 import gpu
-from pair2vec.training import fused_step
-from pair2vec.training.fused_step import FusedStep
-from pair2vec.training.network import Batch, Network
-from pair2vec.training.optimisers import Optimiser
+from pair2vec.training import cuda_graph_step as fused_step
+from pair2vec.training.cuda_graph_step import CudaGraphStep
+from pair2vec.training.network import Network, TrainingBatch
+from pair2vec.training.optim import Optimiser
 from pair2vec.training.recipes import TrainingConfig
 
 METHODS = {
@@ -130,7 +130,7 @@ def tensors_in(found: object) -> Iterator[Tensor]:
             yield from tensors_in(part)
 
 
-class TimedStep(FusedStep):
+class TimedStep(CudaGraphStep):
     """A step with marks between its parts."""
 
     def __init__(
@@ -146,7 +146,7 @@ class TimedStep(FusedStep):
     def _record(self) -> None:
         """Not: a recording has no marks."""
 
-    def __call__(self, batch: Batch, rate: float) -> Tensor:
+    def __call__(self, batch: TrainingBatch, rate: float) -> Tensor:
         """A step, from its first mark to its last."""
         self.clock.mark(REST)
         values = super().__call__(batch, rate)
@@ -154,7 +154,7 @@ class TimedStep(FusedStep):
         return values
 
 
-def part_times(step: TimedStep, batches: Sequence[Batch], rate: float) -> list[PartTime]:
+def part_times(step: TimedStep, batches: Sequence[TrainingBatch], rate: float) -> list[PartTime]:
     """The mean of a step on each batch, after warming up."""
     totals: dict[tuple[str, bool], float] = defaultdict(float)
     with ExitStack() as marked:

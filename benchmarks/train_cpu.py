@@ -30,10 +30,10 @@ import machine
 from invented import random_neighbours, start_vectors, write_corpus
 from pair2vec.text.corpus import open_corpus
 from pair2vec.text.vocabulary import PADDING
-from pair2vec.training.batches import NegativeSource, TripleTensors
-from pair2vec.training.loop import Surroundings, Trainer
-from pair2vec.training.network import Batch
+from pair2vec.training.batches import NegativeSampler, TripleTensors
+from pair2vec.training.network import TrainingBatch
 from pair2vec.training.recipes import Recipe, paper
+from pair2vec.training.trainer import RunContext, Trainer
 from pair2vec.triples.epoch import TriplesConfig, TripleStream
 
 TOKENS = 300_000
@@ -159,7 +159,7 @@ def train_pair2vec(task: Task, stopwatch: Stopwatch) -> None:
     """Our own training loop."""
     corpus, recipe = open_corpus(task.corpus), recipe_for(task)
     with tempfile.TemporaryDirectory() as folder:
-        surroundings = Surroundings(Path(folder), CPU, lambda _: None, stopwatch)
+        surroundings = RunContext(Path(folder), CPU, lambda _: None, stopwatch)
         neighbours = random_neighbours(corpus, recipe)
         start = start_vectors(corpus, recipe)
         Trainer(corpus, recipe, start, neighbours, surroundings).run()
@@ -169,7 +169,7 @@ def train_plain(task: Task, stopwatch: Stopwatch) -> None:
     """The baseline: the same batches through modules and optimiser as torch has them."""
     corpus, recipe = open_corpus(task.corpus), recipe_for(task)
     neighbours = random_neighbours(corpus, recipe)
-    negatives = NegativeSource(recipe.negatives, corpus.vocabulary.counts, neighbours, CPU)
+    negatives = NegativeSampler(recipe.negatives, corpus.vocabulary.counts, neighbours, CPU)
     network = PlainNetwork(start_vectors(corpus, recipe), recipe)
     optimiser = torch.optim.SGD(network.parameters(), recipe.training.rate)
     generator = torch.Generator().manual_seed(0)
@@ -199,7 +199,7 @@ class PlainNetwork(nn.Module):
         self.attention = nn.Linear(2 * hidden, 1, bias=False)
         self.value = nn.Linear(2 * hidden, size, bias=False)
 
-    def forward(self, batch: Batch) -> Tensor:
+    def forward(self, batch: TrainingBatch) -> Tensor:
         """The loss of a batch, summed."""
         pairs, contexts = self._encode_pairs(batch), self._encode_contexts(batch.contexts)
         by_context = (pairs * contexts[:, None]).sum(dim=-1)
@@ -208,7 +208,7 @@ class PlainNetwork(nn.Module):
         observed = functional.logsigmoid(by_context[:, 0])
         return -observed.sum() - functional.logsigmoid(-negative).sum()
 
-    def _encode_pairs(self, batch: Batch) -> Tensor:
+    def _encode_pairs(self, batch: TrainingBatch) -> Tensor:
         """R of (x, y), the (x', y) and the (x, y'): (B, P, D)."""
         x, y = self._words(batch.x[:, None]), self._words(batch.y[:, None])
         other_x, other_y = self._words(batch.other_x), self._words(batch.other_y)

@@ -33,13 +33,12 @@ import gpu
 from invented import random_neighbours, start_vectors, write_corpus
 from pair2vec.text.corpus import Corpus, open_corpus
 from pair2vec.text.vocabulary import SPECIAL_TOKENS
-from pair2vec.training.fused_step import FusedStep
-from pair2vec.training.loop import Surroundings, Trainer
-from pair2vec.training.network import Batch, Network
-from pair2vec.training.optimisers import OPTIMISERS, Optimiser
-from pair2vec.training.recipes import TrainingConfig, fast
-from pair2vec.training.settings import resolve
+from pair2vec.training.cuda_graph_step import CudaGraphStep
+from pair2vec.training.network import Network, TrainingBatch
+from pair2vec.training.optim import OPTIMISERS, Optimiser
+from pair2vec.training.recipes import TrainingConfig, fast, resolve
 from pair2vec.training.steps import PlainStep, Step
+from pair2vec.training.trainer import RunContext, Trainer
 from random_batches import random_batches
 from step_parts import PartTime, TimedStep, part_times, print_parts
 
@@ -104,7 +103,7 @@ def print_speeds(rows: Sequence[tuple[int, int]], steps: int, device: torch.devi
     )
     for words, size in rows:
         batches = random_batches(words, size, RECIPE.negatives, BATCHES, device)
-        plain, fused = (measure(kind, words, batches, steps) for kind in (PlainStep, FusedStep))
+        plain, fused = (measure(kind, words, batches, steps) for kind in (PlainStep, CudaGraphStep))
         print(
             f"{words:8,}{size:9,}{plain.speed / 1e3:10,.1f}{fused.speed / 1e3:10,.1f}"
             f"{fused.speed / plain.speed:8.1f}{1e3 * size / fused.speed:10.2f}"
@@ -113,7 +112,7 @@ def print_speeds(rows: Sequence[tuple[int, int]], steps: int, device: torch.devi
         )
 
 
-def measure(kind: StepKind, words: int, batches: Sequence[Batch], steps: int) -> Measured:
+def measure(kind: StepKind, words: int, batches: Sequence[TrainingBatch], steps: int) -> Measured:
     """Steps over `batches`."""
     device = batches[0].x.device
     gpu.clear(device)
@@ -210,7 +209,7 @@ def train(corpus: Corpus, size: int, seconds: float, device: torch.device) -> Me
     start, neighbours = start_vectors(corpus, recipe), random_neighbours(corpus, recipe)
     with tempfile.TemporaryDirectory() as folder:
         stopwatch = Stopwatch(seconds, device)
-        surroundings = Surroundings(Path(folder), device, lambda _: None, stopwatch)
+        surroundings = RunContext(Path(folder), device, lambda _: None, stopwatch)
         with suppress(TimeIsUp):
             Trainer(corpus, recipe, start, neighbours, surroundings).run()
     return Measured(

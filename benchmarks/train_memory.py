@@ -30,12 +30,12 @@ import torch
 import machine
 from invented import SENTENCE, random_neighbours, start_vectors
 from memory_bound import Bound, memory_bound, peak_mb
-from pair2vec import __version__
 from pair2vec.text.corpus import CorpusWriter, open_corpus
 from pair2vec.text.vocabulary import BOUNDARY, SPECIAL_TOKENS, Vocabulary, WordCount
-from pair2vec.training.loop import Surroundings, Trainer
 from pair2vec.training.recipes import fast
+from pair2vec.training.trainer import RunContext, Trainer
 from pair2vec.triples.epoch import TripleStream
+from pair2vec.version import __version__
 
 WORDS = 20_000
 DRAWN = 1_000_000 // SENTENCE
@@ -165,7 +165,7 @@ def measure_training(folder: Path, seconds: float) -> float:
     clock, corpus = Clock(seconds), open_corpus(folder)
     recipe = replace(fast(), training=replace(fast().training, batch=BATCH))
     with tempfile.TemporaryDirectory() as scratch, suppress(TimeIsUp):
-        surroundings = Surroundings(Path(scratch), CPU, lambda _: None, clock)
+        surroundings = RunContext(Path(scratch), CPU, lambda _: None, clock)
         neighbours, start = random_neighbours(corpus, recipe), start_vectors(corpus, recipe)
         Trainer(corpus, recipe, start, neighbours, surroundings).run()
     return clock.triples_per_second()

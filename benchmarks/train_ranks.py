@@ -24,12 +24,15 @@ import torch
 import machine
 from invented import random_neighbours, start_vectors, write_corpus
 from pair2vec.text.corpus import open_corpus
-from pair2vec.training.batches import NegativeSource, TripleTensors
-from pair2vec.training.exchange import Touched, add_up_touched
-from pair2vec.training.joining import joined_ranks
-from pair2vec.training.loop import Surroundings, Trainer
-from pair2vec.training.ranks import Ranks
+from pair2vec.training.batches import NegativeSampler, TripleTensors
+from pair2vec.training.distributed import (
+    ProcessGroup,
+    SparseRows,
+    all_reduce_rows,
+    init_process_group,
+)
 from pair2vec.training.recipes import Recipe, paper
+from pair2vec.training.trainer import RunContext, Trainer
 from pair2vec.triples.epoch import TripleStream
 from ranks import in_ranks
 
@@ -111,11 +114,11 @@ def print_training(task: Task, found: list[Speed], alone: float | None) -> float
     return alone
 
 
-def joined(work: Callable[[Ranks, Task], Made], task: Task) -> Made:
+def joined(work: Callable[[ProcessGroup, Task], Made], task: Task) -> Made:
     """What `work` makes on this rank, with one thread."""
     logging.disable(logging.WARNING)
     torch.set_num_threads(1)
-    with joined_ranks("cpu") as ranks:
+    with init_process_group("cpu") as ranks:
         return work(ranks, task)
 
 
@@ -124,11 +127,11 @@ def recipe_for(task: Task) -> Recipe:
     return replace(paper(), training=replace(paper().training, batch=task.batch))
 
 
-def measure_exchange(ranks: Ranks, task: Task) -> Exchange:
+def measure_exchange(ranks: ProcessGroup, task: Task) -> Exchange:
     """The rows that a batch touches, sent as rows and in whole tables."""
     corpus, recipe = open_corpus(task.corpus), recipe_for(task)
     neighbours = random_neighbours(corpus, recipe)
-    negatives = NegativeSource(recipe.negatives, corpus.vocabulary.counts, neighbours, CPU)
+    negatives = NegativeSampler(recipe.negatives, corpus.vocabulary.counts, neighbours, CPU)
     stream = TripleStream(corpus, recipe.triples)
     triples, _ = next(stream.batches(task.batch, rank=ranks.rank, ranks=ranks.count))
     batch = negatives.complete(TripleTensors.of(triples), torch.Generator().manual_seed(ranks.rank))
@@ -138,7 +141,7 @@ def measure_exchange(ranks: Ranks, task: Task) -> Exchange:
     ]
     words, size = len(corpus.vocabulary), recipe.pair.dimension
     touched = [
-        Touched(words, rows, torch.ones(len(rows), size)) for rows in map(torch.unique, named)
+        SparseRows(words, rows, torch.ones(len(rows), size)) for rows in map(torch.unique, named)
     ]
     tables = [torch.zeros(words, size) for _ in named]
 
@@ -146,7 +149,7 @@ def measure_exchange(ranks: Ranks, task: Task) -> Exchange:
         for table in tables:
             ranks.add_up(table)
 
-    sparse = mean_seconds(lambda: add_up_touched(ranks, touched), task.steps)
+    sparse = mean_seconds(lambda: all_reduce_rows(ranks, touched), task.steps)
     dense = mean_seconds(add_up_tables, task.steps)
     return Exchange(sum(len(table.rows) for table in touched), sparse, dense)
 
@@ -164,7 +167,7 @@ class TimeIsUp(Exception):  # noqa: N818 - not an error
     """Enough has been measured."""
 
 
-def measure_training(ranks: Ranks, task: Task) -> Speed:
+def measure_training(ranks: ProcessGroup, task: Task) -> Speed:
     """Our own training loop, without its first step."""
     corpus, recipe = open_corpus(task.corpus), recipe_for(task)
     begun: list[tuple[float, float]] = []
@@ -176,7 +179,7 @@ def measure_training(ranks: Ranks, task: Task) -> Speed:
         return False
 
     with tempfile.TemporaryDirectory() as folder, suppress(TimeIsUp):
-        surroundings = Surroundings(Path(folder), CPU, lambda _: None, count_steps, ranks)
+        surroundings = RunContext(Path(folder), CPU, lambda _: None, count_steps, ranks)
         neighbours, start = random_neighbours(corpus, recipe), start_vectors(corpus, recipe)
         Trainer(corpus, recipe, start, neighbours, surroundings).run()
     return Speed(*(last - first for first, last in zip(begun[0], begun[-1], strict=True)))

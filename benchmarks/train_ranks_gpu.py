@@ -28,13 +28,12 @@ import torch
 import torch.distributed as dist
 
 import gpu
-from pair2vec.training.fused_step import FusedStep
-from pair2vec.training.fused_together import FusedStepTogether
-from pair2vec.training.network import Batch, Network
-from pair2vec.training.optimisers import Optimiser
+from pair2vec.training.cuda_graph_step import CudaGraphStep, DistributedCudaGraphStep
+from pair2vec.training.distributed import TorchProcessGroup
+from pair2vec.training.network import Network, TrainingBatch
+from pair2vec.training.optim import Optimiser
 from pair2vec.training.recipes import TrainingConfig
 from pair2vec.training.steps import Step
-from pair2vec.training.together import Together
 from random_batches import random_batches
 from ranks import in_ranks
 from train_gpu import BATCHES, RATE, RECIPE, StepKind, measure, step_inputs
@@ -85,8 +84,8 @@ def print_one_rank(task: Task) -> None:
     over = "nccl" if task.device == "cuda" else "gloo"
     print(f"One rank, over {over}   thousand triples/s   ms a step   loss, first and last step")
     with joined(over) as ranks:
-        print_steps(task, "one graph", FusedStep)
-        print_steps(task, "two graphs", partial(FusedStepTogether, ranks=ranks))
+        print_steps(task, "one graph", CudaGraphStep)
+        print_steps(task, "two graphs", partial(DistributedCudaGraphStep, ranks=ranks))
 
 
 def print_steps(task: Task, name: str, kind: StepKind) -> None:
@@ -115,7 +114,7 @@ def learn(task: Task) -> Learnt:
     with joined("gloo") as ranks:
         size, seed = task.batch // ranks.count, ranks.rank
         batches = random_batches(task.words, size, RECIPE.negatives, BATCHES, device, seed)
-        found = losses(FusedStepTogether(*parts, ranks), batches, task.steps)
+        found = losses(DistributedCudaGraphStep(*parts, ranks), batches, task.steps)
     digest = hashlib.sha256()
     for tensor in parts[0].state_dict().values():
         digest.update(tensor.cpu().numpy().tobytes())
@@ -137,7 +136,7 @@ def for_batch(parts: StepInputs, batch: int) -> StepInputs:
     return network, optimiser, replace(config, batch=batch), typed
 
 
-def losses(step: Step, batches: Sequence[Batch], steps: int) -> list[float]:
+def losses(step: Step, batches: Sequence[TrainingBatch], steps: int) -> list[float]:
     """The sum of the losses of each step."""
     rate = 100 * RATE
     found = [step(batches[n % len(batches)], rate)[:-2].sum() for n in range(steps)]
@@ -145,13 +144,13 @@ def losses(step: Step, batches: Sequence[Batch], steps: int) -> list[float]:
 
 
 @contextmanager
-def joined(over: str) -> Iterator[Together]:
+def joined(over: str) -> Iterator[TorchProcessGroup]:
     """This process among the others, on one machine; GPUs talk over `over`."""
     gpu.compile_all_sizes()
     limit = timedelta(seconds=SECONDS)
     dist.init_process_group("gloo", timeout=limit)
     rank, count = dist.get_rank(), dist.get_world_size()
-    yield Together(rank, count, rank, SECONDS, dist.new_group(backend=over, timeout=limit))
+    yield TorchProcessGroup(rank, count, rank, SECONDS, dist.new_group(backend=over, timeout=limit))
     dist.destroy_process_group()
 
 

@@ -15,9 +15,9 @@ from collections.abc import Callable
 
 import torch
 
-from pair2vec.encoders.fasttext import train_fasttext
-from pair2vec.encoders.skipgram import train_skipgram
 from pair2vec.text.corpus import open_corpus
+from pair2vec.word_vectors.fasttext import train_fasttext
+from pair2vec.word_vectors.skipgram import train_skipgram
 
 
 def main() -> None:

@@ -6,8 +6,10 @@ from pathlib import Path
 import pytest
 
 import pair2vec
-from pair2vec.model import bundled_models, load_model, model_card
-from pair2vec.query import Pair2vec
+from pair2vec.api import Pair2vec
+from pair2vec.model.card import model_card
+from pair2vec.model.folder import load_model
+from pair2vec.model.resolve import bundled_models
 
 NAME = "wikipedia"
 

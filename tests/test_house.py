@@ -1,4 +1,4 @@
-"""The house rules: which room may import which, and what stays light."""
+"""The architecture: which room may import which, and what stays light."""
 
 import ast
 import subprocess
@@ -9,71 +9,55 @@ from pathlib import Path
 import pytest
 
 import pair2vec
-import pair2vec.query
+import pair2vec.api
 
 PACKAGE = Path(__file__).parent.parent / "src" / "pair2vec"
 
-# The rooms, and the rooms each may import. A new room gets a line here and in CONTRIBUTING.
-MAY_IMPORT: dict[str, set[str]] = {
-    "text": set(),
-    "triples": {"text"},
-    "theory": {"text", "triples"},
-    "encoders": {"text"},
-    "model": {"text"},
-    "training": {"encoders", "triples", "model", "text"},
-    "query": {"model", "text"},
-    "wordnet": set(),
-    "embedders": {"encoders", "text"},
-    "injection": {"encoders", "model", "query", "text", "wordnet"},
-    "supervised": {
-        *("injection", "embedders", "training", "triples", "wordnet", "encoders", "model", "text"),
-    },
-    "nli": {
-        *("injection", "embedders", "supervised", "training", "triples", "wordnet"),
-        *("encoders", "model", "text"),
-    },
-    "qa": {
-        *("injection", "embedders", "supervised", "training", "triples", "wordnet"),
-        *("encoders", "model", "text"),
-    },
-    "miniworld": set(),
-    "evaluation": {
-        *("miniworld", "query", "training", "theory", "triples", "model", "text"),
-        *("nli", "qa", "injection", "embedders", "wordnet"),
-    },
-    "lexicon": {"query", "model", "text", "wordnet"},
-    "server": {"lexicon", "query", "model", "text"},
-    "display": {
-        *("text", "theory", "training", "query", "evaluation", "supervised", "nli", "qa"),
-        "lexicon",
-    },
-    "commands": {
-        *("text", "triples", "theory", "encoders", "training", "model", "query"),
-        *("injection", "embedders", "supervised", "nli", "qa", "wordnet"),
-        *("miniworld", "evaluation", "display", "lexicon", "server"),
-    },
-    "cli": {"commands"},
-    "__main__": {"cli"},
-    "": {"query"},  # only when `load` is first asked for
-    "errors": set(),
-    "atomic": set(),
+# The rooms, and the rooms each may import; CONTRIBUTING.md has the same table with reasons.
+ROOMS: dict[str, str] = {
+    "runtime": "",
+    "text": "runtime",
+    "triples": "runtime text",
+    "theory": "text triples",
+    "word_vectors": "runtime text",
+    "encoders": "kernels",
+    "kernels": "",
+    "training": "runtime encoders kernels triples text model word_vectors",
+    "model": "runtime text",
+    "query": "model text",
+    "relations": "query model text",
+    "wordnet": "",
+    "injection": "encoders kernels model query text wordnet word_vectors",
+    "lexicon": "api relations query model text runtime wordnet",
+    "server": "api relations query lexicon model text",
+    "experiments": (
+        "api injection training triples theory relations query model text runtime wordnet "
+        "word_vectors kernels"
+    ),
+    "cli": (
+        "api runtime text theory word_vectors training model query relations wordnet lexicon "
+        "server experiments"
+    ),
+    "api": "relations query model text",
+    "__main__": "cli",
+    "": "api",  # at first use of a public name
 }
-FOUNDATIONS = {"", "errors", "atomic"}
-WITHOUT_TORCH = {
-    *FOUNDATIONS,
-    *("text", "triples", "theory", "model", "query", "wordnet", "miniworld", "display"),
-    *("lexicon", "server", "commands", "cli"),
-}
+FOUNDATIONS = {"errors", "arrays", "version"}
+WITHOUT_TORCH = (
+    "text triples theory model query relations wordnet lexicon server cli api arrays errors"
+).split()
+
+
+def modules() -> dict[str, Path]:
+    names = {}
+    for path in PACKAGE.rglob("*.py"):
+        parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+        names[".".join(part for part in parts if part != "__init__")] = path
+    return names
 
 
 def room_of(module: str) -> str:
     return [*module.split("."), ""][1]
-
-
-def modules() -> Iterator[tuple[str, Path]]:
-    for path in PACKAGE.rglob("*.py"):
-        parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
-        yield ".".join(part for part in parts if part != "__init__"), path
 
 
 def imports(tree: ast.AST) -> Iterator[str]:
@@ -82,35 +66,68 @@ def imports(tree: ast.AST) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports are absolute"
-            yield node.module or ""
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-@pytest.mark.parametrize(("module", "path"), sorted(modules()), ids=str)
-def test_a_room_imports_only_what_it_may(module: str, path: Path) -> None:
-    room = room_of(module)
-    imported = set(imports(ast.parse(path.read_text())))
-    rooms = {room_of(name) for name in imported if name.split(".")[0] == "pair2vec"}
-    assert rooms <= MAY_IMPORT[room] | {room} | FOUNDATIONS
-    if room in WITHOUT_TORCH:
-        assert "torch" not in {name.split(".")[0] for name in imported}
+def imported_modules() -> dict[str, set[str]]:
+    """For each module the modules of this package that it imports, anywhere in it."""
+    known = modules()
+    return {
+        module: {
+            name if name in known else name.rpartition(".")[0]
+            for name in imports(ast.parse(path.read_text()))
+            if name.split(".")[0] == "pair2vec"
+        }
+        - {module}
+        for module, path in known.items()
+    }
 
 
-@pytest.mark.parametrize(
-    "path", [PACKAGE / "cli.py", *sorted((PACKAGE / "commands").glob("*.py"))], ids=lambda p: p.stem
-)
-def test_a_command_imports_heavy_rooms_only_where_needed(path: Path) -> None:
-    tree = ast.parse(path.read_text())
-    at_once = [node for node in tree.body if not isinstance(node, ast.FunctionDef)]
-    run = [node for node in at_once if not is_for_types(node)]
-    rooms = {room_of(name) for name in imports(ast.Module(run, [])) if name.startswith("pair2vec")}
-    assert rooms <= FOUNDATIONS | {"commands"}
+def test_a_room_imports_only_the_rooms_of_its_row() -> None:
+    wrong = []
+    for module, imported in imported_modules().items():
+        room = room_of(module)
+        allowed = {room, *ROOMS.get(room, "").split(), *FOUNDATIONS}
+        wrong += [f"{module} -> {name}" for name in imported if room_of(name) not in allowed]
+    assert not wrong
 
 
-def is_for_types(node: ast.stmt) -> bool:
-    return isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+def test_only_the_command_line_imports_experiments() -> None:
+    importers = {
+        room_of(module)
+        for module, imported in imported_modules().items()
+        if any(room_of(name) == "experiments" for name in imported)
+    }
+    assert importers == {"experiments", "cli"}
 
 
-@pytest.mark.parametrize("module", ["pair2vec", "pair2vec.cli"])
+def test_no_module_imports_itself_through_others() -> None:
+    graph = imported_modules()
+    finished: set[str] = set()
+
+    def visit(module: str, above: tuple[str, ...]) -> None:
+        assert module not in above, " -> ".join((*above, module))
+        if module not in finished:
+            for name in sorted(graph.get(module, ())):
+                visit(name, (*above, module))
+            finished.add(module)
+
+    for module in graph:
+        visit(module, ())
+
+
+def test_rooms_that_do_without_torch_never_load_it() -> None:
+    names = [name for name in sorted(modules()) if room_of(name) in WITHOUT_TORCH]
+    optional = {"pair2vec.text.ray_engine"}
+    code = "import sys, importlib\n" + "".join(
+        f"importlib.import_module({name!r})\n" for name in names if name not in optional
+    )
+    code += "print({'torch', 'matplotlib', 'transformers'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+@pytest.mark.parametrize("module", ["pair2vec", "pair2vec.cli.main"])
 def test_importing_the_package_or_its_command_loads_neither_numpy_nor_torch(module: str) -> None:
     code = f"import sys, {module}; print({{'numpy', 'torch'}} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -120,8 +137,9 @@ def test_importing_the_package_or_its_command_loads_neither_numpy_nor_torch(modu
 def test_the_package_offers_what_users_ask_models_with() -> None:
     code = "import pair2vec; print(pair2vec.load.__module__, 'load' in dir(pair2vec))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == ["pair2vec.query.model", "True"]
-    for name in pair2vec.__all__:
-        assert getattr(pair2vec, name) is getattr(pair2vec.query, name)
+    assert done.stdout.split() == ["pair2vec.api", "True"]
+    assert sorted(pair2vec.__all__) == sorted([*pair2vec.api.__all__, "__version__"])
+    for name in pair2vec.api.__all__:
+        assert getattr(pair2vec, name) is getattr(pair2vec.api, name)
     with pytest.raises(AttributeError, match="no attribute 'lode'"):
         pair2vec.lode  # type: ignore[attr-defined]  # noqa: B018

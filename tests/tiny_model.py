@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pair2vec.model import PatternCount, Precision, save_model
+from pair2vec.model.folder import PatternCount, save_model
+from pair2vec.model.tensors import Precision
 from pair2vec.text.vocabulary import Vocabulary, WordCount
 
 WORDS = "the , . and or is neither nor of in hot cold up down cheap dear france paris".split()

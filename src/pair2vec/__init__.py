@@ -1,9 +1,12 @@
 """Learn from plain text which relation holds between two words."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
+from pair2vec.version import __version__
+
 if TYPE_CHECKING:
-    from pair2vec.query import (
+    from pair2vec.api import (
         Match,
         Pair2vec,
         PairBatch,
@@ -24,19 +27,17 @@ __all__ = [
     "RelationClassifier",
     "RelationMatch",
     "Relations",
+    "__version__",
     "load",
 ]
-__version__ = "0.1.0"
 
-if not TYPE_CHECKING:  # which would take every misspelt name for one of these
+if not TYPE_CHECKING:  # which would accept any attribute of the package
 
     def __getattr__(name: str) -> object:
-        """The names above, once they are asked for: importing this loads not even numpy."""
+        """The public names, imported at first use: ``import pair2vec`` does not import numpy."""
         if name not in __all__:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        from pair2vec import query
-
-        return getattr(query, name)
+        return getattr(import_module("pair2vec.api"), name)
 
     def __dir__() -> list[str]:
         return sorted({*globals(), *__all__})

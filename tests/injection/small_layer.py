@@ -11,8 +11,8 @@ from tests.tiny_model import WORDS
 from torch import Tensor
 
 from pair2vec.encoders.pair import MlpPair
-from pair2vec.injection import PairAttention
-from pair2vec.model import load_model, save_model
+from pair2vec.injection.pair_attention import PairAttention
+from pair2vec.model.folder import load_model, save_model
 from pair2vec.text.vocabulary import Vocabulary
 
 SIZE = 6

@@ -17,11 +17,12 @@ from tests.injection.small_layer import (
 )
 from torch import Tensor
 
+from pair2vec.api import Pair2vec
 from pair2vec.errors import UsageError
-from pair2vec.injection import PairAttention, frozen_pair
+from pair2vec.injection import frozen_pair
+from pair2vec.injection.pair_attention import PairAttention
 from pair2vec.injection.pooling import tiles
-from pair2vec.model import load_model
-from pair2vec.query import Pair2vec
+from pair2vec.model.folder import load_model
 
 both_attentions = pytest.mark.parametrize("attention", ["kept", "renormalised"])
 

@@ -21,8 +21,9 @@ from tests.injection.small_layer import (
 from tests.tiny_model import save_tiny_model
 
 from pair2vec.errors import UsageError
-from pair2vec.injection import PairAttention, pair_attention
-from pair2vec.model import load_model
+from pair2vec.injection import pair_attention
+from pair2vec.injection.pair_attention import PairAttention
+from pair2vec.model.folder import load_model
 
 DOC = Path(__file__).parents[2] / "docs" / "how-to" / "injection.md"
 

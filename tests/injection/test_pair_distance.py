@@ -8,9 +8,10 @@ import torch
 from tests.injection.small_layer import close
 from torch.nn.functional import normalize
 
-from pair2vec.encoders.word_vectors import write_vec
 from pair2vec.errors import InputError, UsageError
-from pair2vec.injection import RelationSource, pair_distance_attention
+from pair2vec.injection.pair_distance import pair_distance_attention
+from pair2vec.injection.sources import RelationSource
+from pair2vec.word_vectors.formats import write_vec
 
 WORDS = "hot cold Paris paris rest zero".split()
 VECTORS = np.random.default_rng(0).normal(size=(6, 3)).astype(np.float32)

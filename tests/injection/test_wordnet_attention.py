@@ -11,8 +11,10 @@ from tests.wordnet.small_wordnet import small_wordnet
 from torch import Tensor
 
 from pair2vec.errors import UsageError
-from pair2vec.injection import RelationSource, WordNetAttention
-from pair2vec.wordnet import WordNet, relations
+from pair2vec.injection.sources import RelationSource
+from pair2vec.injection.wordnet_attention import WordNetAttention
+from pair2vec.wordnet.dictionary import WordNet
+from pair2vec.wordnet.relations import wordnet_relations
 
 A = [["The", "Dog", "is", "hot"], ["wolves", "dogs", "capital"], ["canid"]]
 B = [["the", "canids", "cold"], ["wolf", "Paris", "animal", "dog", "x"], []]
@@ -29,7 +31,9 @@ def naive(wordnet: WordNet, a: list[list[str]], b: list[list[str]], alpha: Tenso
     for k, (first, second) in enumerate(zip(a, b, strict=True)):
         for i, x in enumerate(first):
             for j, y in enumerate(second):
-                found[k, i] = found[k, i] + alpha[k, i, j] * torch.tensor(relations(wordnet, x, y))
+                found[k, i] = found[k, i] + alpha[k, i, j] * torch.tensor(
+                    wordnet_relations(wordnet, x, y)
+                )
     return found
 
 

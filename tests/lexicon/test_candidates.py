@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from tests.lexicon.small_corpus import make_corpus
 
 from pair2vec.lexicon import candidates
-from pair2vec.lexicon.candidates import Candidates
-from pair2vec.lexicon.occurrences import open_occurrences
-from pair2vec.lexicon.terms import terms_of
+from pair2vec.lexicon.candidates import CandidatePairs, terms_of
+from pair2vec.lexicon.inverted_index import open_index
 from pair2vec.text.corpus import Corpus
 
 TEXTS = st.lists(
@@ -36,11 +35,11 @@ def slow_counts(corpus: Corpus, word: str) -> Counter[str]:
 def test_terms_near_a_term_are_those_of_a_plain_count(text: str, shard_ids: int) -> None:
     with TemporaryDirectory() as folder:
         corpus = make_corpus(Path(folder), text, shard_ids)
-        index = open_occurrences(corpus)
+        index = open_index(corpus)
         known = [word for word in "abcde" if word in corpus.vocabulary.ids]
         terms = terms_of(known, corpus.vocabulary, corpus.vocabulary)
         vectors = np.zeros((len(corpus.vocabulary), 3), np.float32)
-        found = Candidates(index, terms, vectors)
+        found = CandidatePairs(index, terms, vectors)
         for number, word in enumerate(known):
             near = {other for other in slow_counts(corpus, word) if other in known} - {word}
             assert {terms.words[n] for n in found.of(number)} == near
@@ -57,5 +56,5 @@ def test_of_many_terms_the_nearest_and_the_most_alike_are_kept(tmp_path: Path) -
         vectors = np.zeros((len(corpus.vocabulary), 2), np.float32)
         for word, angle in (("a", 0.0), ("e", 0.1), ("g", 0.2), ("c", 3.0)):
             vectors[corpus.vocabulary.ids[word]] = np.cos(angle), np.sin(angle)
-        found = Candidates(open_occurrences(corpus), terms, vectors).of(0)
+        found = CandidatePairs(open_index(corpus), terms, vectors).of(0)
     assert [terms.words[number] for number in found] == ["b", "e"]

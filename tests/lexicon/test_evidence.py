@@ -13,32 +13,31 @@ from tests.lexicon.small_corpus import make_corpus
 from pair2vec.lexicon import evidence
 from pair2vec.lexicon.evidence import (
     Contexts,
-    Place,
+    PairPosition,
     context,
+    detokenise,
     find_evidence,
-    find_places,
+    find_positions,
     sentence_text,
-    spelled_out,
 )
-from pair2vec.lexicon.occurrences import Occurrences, open_occurrences
-from pair2vec.text.spelling import WordPair
-from pair2vec.text.vocabulary import BOUNDARY, X, Y
+from pair2vec.lexicon.inverted_index import InvertedIndex, open_index
+from pair2vec.text.vocabulary import BOUNDARY, WordPair, X, Y
 
 TEXTS = st.lists(
     st.lists(st.sampled_from("abcd"), min_size=1, max_size=12).map(" ".join), min_size=1
 ).map("\n".join)
 
 
-def open_index(folder: Path, text: str, shard_ids: int = 2**31) -> Occurrences:
-    return open_occurrences(make_corpus(folder, text, shard_ids))
+def index_of_text(folder: Path, text: str, shard_ids: int = 2**31) -> InvertedIndex:
+    return open_index(make_corpus(folder, text, shard_ids))
 
 
-def pair_of(index: Occurrences, x: str, y: str) -> WordPair:
+def pair_of(index: InvertedIndex, x: str, y: str) -> WordPair:
     ids = index.corpus.vocabulary.ids
     return WordPair(ids[x], ids[y])
 
 
-def slow_places(index: Occurrences, pair: WordPair) -> list[Place]:
+def slow_places(index: InvertedIndex, pair: WordPair) -> list[PairPosition]:
     """By looking at every place of the rarer word, nearest first, to the right first."""
     counts = index.corpus.vocabulary.counts
     found = []
@@ -56,7 +55,9 @@ def slow_places(index: Occurrences, pair: WordPair) -> list[Place]:
                 beside = [place for place in near if words[place] == other]
                 if beside:
                     first, second = start + at, start + beside[0]
-                    found.append(Place(number, *((first, second) if x_rarer else (second, first))))
+                    found.append(
+                        PairPosition(number, *((first, second) if x_rarer else (second, first)))
+                    )
     return found
 
 
@@ -64,13 +65,13 @@ def slow_places(index: Occurrences, pair: WordPair) -> list[Place]:
 @given(TEXTS, st.integers(5, 60))
 def test_places_are_those_of_a_plain_search(text: str, shard_ids: int) -> None:
     with TemporaryDirectory() as folder:
-        index = open_index(Path(folder), text, shard_ids)
+        index = index_of_text(Path(folder), text, shard_ids)
         known = [word for word in "abcd" if word in index.corpus.vocabulary.ids]
         for x in known:
             for y in known:
                 if x != y:
                     pair = pair_of(index, x, y)
-                    assert find_places(index, pair) == slow_places(index, pair)
+                    assert find_positions(index, pair) == slow_places(index, pair)
 
 
 def by_length(contexts: Contexts, x_first: bool) -> NDArray[np.float32]:
@@ -80,7 +81,7 @@ def by_length(contexts: Contexts, x_first: bool) -> NDArray[np.float32]:
 
 def test_the_best_sentences_come_first_and_none_twice(tmp_path: Path) -> None:
     text = "hot or cold\nhot or cold\ncold or else hot\nhot , wet and cold\nhot alone\n"
-    index = open_index(tmp_path, text)
+    index = index_of_text(tmp_path, text)
     found = find_evidence(index, pair_of(index, "hot", "cold"), by_length, top=2)
     assert [(one.text, one.score) for one in found] == [
         ("hot, wet and cold", 107.0),
@@ -91,38 +92,38 @@ def test_the_best_sentences_come_first_and_none_twice(tmp_path: Path) -> None:
 
 
 def test_a_context_has_slots_for_the_two_words_in_their_order(tmp_path: Path) -> None:
-    index = open_index(tmp_path, "so cold or hot .\n")
-    (place,) = find_places(index, pair_of(index, "hot", "cold"))
+    index = index_of_text(tmp_path, "so cold or hot .\n")
+    (place,) = find_positions(index, pair_of(index, "hot", "cold"))
     ids = index.corpus.vocabulary.ids
     assert context(index, place) == (ids["so"], X, ids["or"], Y, ids["."])
     (tmp_path / "other").mkdir()
-    index = open_index(tmp_path / "other", "cold hot\n")
-    (place,) = find_places(index, pair_of(index, "hot", "cold"))
+    index = index_of_text(tmp_path / "other", "cold hot\n")
+    (place,) = find_positions(index, pair_of(index, "hot", "cold"))
     assert context(index, place) == (BOUNDARY, X, Y, BOUNDARY)
 
 
 def test_a_long_sentence_is_cut_around_the_words(tmp_path: Path) -> None:
     words = [f"w{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(100)]
-    index = open_index(tmp_path, " ".join([*words[:60], "hot", "cold", *words[60:]]) + "\n")
-    (place,) = find_places(index, pair_of(index, "hot", "cold"))
+    index = index_of_text(tmp_path, " ".join([*words[:60], "hot", "cold", *words[60:]]) + "\n")
+    (place,) = find_positions(index, pair_of(index, "hot", "cold"))
     text = sentence_text(index, place)
     assert text.startswith("… ")
     assert text.endswith(" …")
     assert " hot cold " in text
-    assert len(text.split()) == evidence.LONGEST + 2
+    assert len(text.split()) == evidence.LONGEST_SENTENCE + 2
 
 
 def test_of_a_frequent_word_some_places_from_everywhere_are_looked_at(tmp_path: Path) -> None:
     lines = [f"hot cold {chr(97 + n // 26)}{chr(97 + n % 26)}x" for n in range(90)]
-    index = open_index(tmp_path, "\n".join(lines) + "\n")
-    with patch.object(evidence, "MOST_PLACES", 10):
-        places = find_places(index, pair_of(index, "hot", "cold"))
+    index = index_of_text(tmp_path, "\n".join(lines) + "\n")
+    with patch.object(evidence, "MAX_PAIR_POSITIONS", 10):
+        places = find_positions(index, pair_of(index, "hot", "cold"))
     assert len(places) == 10
     assert places[-1].x - places[0].x > 0.8 * len(index.corpus.tokens)
 
 
 def test_punctuation_is_set_as_people_do(tmp_path: Path) -> None:
-    index = open_index(tmp_path, "rome ( italy ) , it ' s said , costs $ 5 ; really !\n")
+    index = index_of_text(tmp_path, "rome ( italy ) , it ' s said , costs $ 5 ; really !\n")
     ids = index.corpus.shards[0].sentence(0).tolist()
-    assert "rome (italy), it" in spelled_out(ids, index.corpus.vocabulary)
-    assert "really!" in spelled_out(ids, index.corpus.vocabulary)
+    assert "rome (italy), it" in detokenise(ids, index.corpus.vocabulary)
+    assert "really!" in detokenise(ids, index.corpus.vocabulary)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.lexicon.small_corpus import make_corpus
 
 from pair2vec.errors import UsageError
-from pair2vec.lexicon.terms import keywords, log_likelihood, terms_of
+from pair2vec.lexicon.candidates import keywords, log_likelihood, terms_of
 from pair2vec.text.vocabulary import Vocabulary, WordCount
 
 

@@ -4,7 +4,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pair2vec.model import load_model, model_card, model_facts, save_model
+from pair2vec.model.card import model_card
+from pair2vec.model.folder import load_model, model_facts, save_model
 from pair2vec.text.vocabulary import Vocabulary, WordCount
 
 CONFIG: dict[str, Any] = {

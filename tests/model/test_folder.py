@@ -8,18 +8,13 @@ import pytest
 from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
 
-from pair2vec import __version__
-from pair2vec.atomic import write_whole
 from pair2vec.errors import InputError, UsageError
-from pair2vec.model import (
-    PRECISIONS,
-    Precision,
-    SavedModel,
-    folder,
-    load_model,
-    save_model,
-)
+from pair2vec.model import folder
+from pair2vec.model.folder import SavedModel, load_model, save_model
+from pair2vec.model.tensors import PRECISIONS, Precision
+from pair2vec.runtime.storage import write_file
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary, WordCount
+from pair2vec.version import __version__
 
 VOCABULARY = Vocabulary([WordCount("the", 9), WordCount("été", 5), WordCount("'s", 2)])
 CONFIG = {
@@ -168,9 +163,9 @@ def kill_before_write(monkeypatch: pytest.MonkeyPatch, number: int) -> None:
             path.with_name(f"{path.name}.1.partial").write_bytes(data[: len(data) // 2])
             raise Killed
         written += 1
-        write_whole(path, data)
+        write_file(path, data)
 
-    monkeypatch.setattr(folder, "write_whole", write)
+    monkeypatch.setattr(folder, "write_file", write)
 
 
 @pytest.mark.parametrize("number", range(4))
@@ -189,7 +184,7 @@ def test_a_killed_save_is_no_model_and_the_next_save_heals_it(
     save_model(tmp_path, tensors(seed=2), VOCABULARY, {})
     found = load_model(tmp_path).array("pair.words")
     np.testing.assert_array_equal(found, tensors(seed=2)["pair.words"])
-    assert {path.name for path in tmp_path.iterdir()} == set(folder.FILES)
+    assert {path.name for path in tmp_path.iterdir()} == set(folder.MODEL_FILES)
 
 
 def test_the_config_is_written_last_and_removed_first(
@@ -206,10 +201,10 @@ def test_the_config_is_written_last_and_removed_first(
 
     def logged_write(path: Path, data: bytes) -> None:
         steps.append(f"+ {path.name}")
-        write_whole(path, data)
+        write_file(path, data)
 
     monkeypatch.setattr(Path, "unlink", logged_unlink)
-    monkeypatch.setattr(folder, "write_whole", logged_write)
+    monkeypatch.setattr(folder, "write_file", logged_write)
     saved(tmp_path, overwrite=True)
     assert steps[0] == "- config.json"
     assert steps[-1] == "+ config.json"

@@ -6,7 +6,7 @@ import pytest
 from tests.tiny_model import save_tiny_model
 
 from pair2vec.errors import InputError
-from pair2vec.model import PatternCount, load_model
+from pair2vec.model.folder import PatternCount, load_model
 
 
 def test_patterns_survive_the_folder_and_may_be_none(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from numpy.typing import NDArray
 
 from pair2vec.errors import UsageError
-from pair2vec.model.precision import Precision, Rows, quantise_rows, stored_arrays
+from pair2vec.model.tensors import Precision, Rows, quantise_rows, stored_arrays
 
 
 def tables(largest: float) -> st.SearchStrategy[NDArray[np.float32]]:

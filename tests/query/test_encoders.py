@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 
 from pair2vec.encoders.context import ContextConfig
 from pair2vec.encoders.pair import PairConfig
-from pair2vec.model import SavedModel, load_model, save_model
-from pair2vec.query.context_vectors import ContextVectors
-from pair2vec.query.half_pair import dot_with, of_unit
-from pair2vec.query.pair_vectors import PairVectors, Role, make_pair_vectors
+from pair2vec.model.folder import SavedModel, load_model, save_model
+from pair2vec.query.context_encoder import ContextVectors
+from pair2vec.query.pair_encoder import PairVectors, Role, dot_with, make_pair_vectors, of_unit
 from pair2vec.text.vocabulary import Vocabulary, WordCount
 from pair2vec.training.network import Network
-from pair2vec.training.publishing import network_of, published_arrays
+from pair2vec.training.publish import network_of, published_arrays
 from pair2vec.training.recipes import Recipe
 
 WORDS, SIZE, HIDDEN = 30, 12, 5

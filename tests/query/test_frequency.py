@@ -6,11 +6,16 @@ import numpy as np
 import pytest
 from tests.tiny_model import WORDS, save_tiny_model
 
+from pair2vec.api import Pair2vec, load
 from pair2vec.errors import UsageError
-from pair2vec.query import Match, Pair2vec, load
-from pair2vec.query.frequency import LARGEST_PRIOR, check_prior, log_shares
-from pair2vec.query.model import Search
-from pair2vec.query.shortlist import SHORTLIST
+from pair2vec.query.search import (
+    LARGEST_PRIOR,
+    SHORTLIST,
+    Match,
+    Search,
+    check_prior,
+    log_frequencies,
+)
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 
 MANY = [*WORDS, *(f"w{number}" for number in range(4 * SHORTLIST))]
@@ -37,7 +42,9 @@ def fill(
 
 
 def test_shares_are_of_the_corpus_and_what_never_occurs_is_taken_to_occur_once() -> None:
-    shares = np.exp(log_shares(Vocabulary([("a", 6), ("b", 1), ("c", 0)])))[len(SPECIAL_TOKENS) :]
+    shares = np.exp(log_frequencies(Vocabulary([("a", 6), ("b", 1), ("c", 0)])))[
+        len(SPECIAL_TOKENS) :
+    ]
     np.testing.assert_allclose(shares, [6 / 8, 1 / 8, 1 / 8], rtol=1e-6)
 
 

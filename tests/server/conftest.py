@@ -7,9 +7,9 @@ import pytest
 from starlette.testclient import TestClient
 from tests.tiny_model import save_tiny_model
 
-from pair2vec.query import Pair2vec, load
+from pair2vec.api import Pair2vec, load
 from pair2vec.server.app import make_app
-from pair2vec.server.questions import Library
+from pair2vec.server.endpoints import Resources
 
 WORDS = """
     the of in , . or and either neither nor hot cold warm cool france paris japan tokyo
@@ -24,5 +24,5 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Pair2vec:
 
 @pytest.fixture
 def client(model: Pair2vec) -> Iterator[TestClient]:
-    with TestClient(make_app(Library(model)), base_url="http://127.0.0.1") as made:
+    with TestClient(make_app(Resources(model)), base_url="http://127.0.0.1") as made:
         yield made

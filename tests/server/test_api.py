@@ -6,12 +6,11 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
 
-from pair2vec.query import Pair2vec
-from pair2vec.query.directed_pair import DirectedPair
+from pair2vec.api import DirectedPair, Pair2vec
 from pair2vec.server.app import make_app
-from pair2vec.server.questions import QUESTIONS, Library
-from pair2vec.server.reception import ServerConfig
-from pair2vec.server.surroundings import HEADERS
+from pair2vec.server.endpoints import ENDPOINTS, Resources
+from pair2vec.server.handlers import ServerConfig
+from pair2vec.server.middleware import HEADERS
 
 
 def answer(client: TestClient, name: str, **asked: object) -> dict[str, object]:
@@ -135,7 +134,7 @@ def test_a_body_that_is_no_question_is_told_why(
 
 def test_a_body_may_not_be_endless(model: Pair2vec) -> None:
     with TestClient(
-        make_app(Library(model), ServerConfig(most_bytes=100)), "http://localhost"
+        make_app(Resources(model), ServerConfig(most_bytes=100)), "http://localhost"
     ) as client:
         found = client.post("/api/nearest", content=b" " * 101)
     assert found.status_code == 413
@@ -181,14 +180,14 @@ def test_what_is_answered_is_counted(client: TestClient) -> None:
 def test_the_model_says_what_it_is_and_what_can_be_asked(client: TestClient) -> None:
     found = client.get("/api/model").json()
     assert found["facts"]["model"] == "tiny"
-    assert found["questions"] == [question.name for question in QUESTIONS]
+    assert found["questions"] == [question.name for question in ENDPOINTS]
     assert client.get("/health").json() == {"status": "ok"}
 
 
 def test_the_description_has_every_question_with_its_parameters(client: TestClient) -> None:
     found = client.get("/openapi.json").json()
     assert found["openapi"] == "3.1.0"
-    for question in QUESTIONS:
+    for question in ENDPOINTS:
         path = found["paths"][f"/api/{question.name}"]
         names = [parameter["name"] for parameter in path["get"]["parameters"]]
         assert names == [parameter.name for parameter in question.parameters]

@@ -4,8 +4,7 @@ import pytest
 
 from pair2vec.errors import UsageError
 from pair2vec.text.patterns import Pattern, context_text, parse_pattern
-from pair2vec.text.spelling import WordPair, find_pair
-from pair2vec.text.vocabulary import BOUNDARY, Vocabulary, WordCount, X, Y
+from pair2vec.text.vocabulary import BOUNDARY, Vocabulary, WordCount, WordPair, X, Y, find_pair
 
 WORDS = "neither nor in , . 's hot cold cola called well-known x y and".split()
 VOCABULARY = Vocabulary([WordCount(word, 1) for word in WORDS])

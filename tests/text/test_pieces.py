@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pair2vec.errors import InputError
-from pair2vec.text.encoding import encode_piece
-from pair2vec.text.pieces import Piece, cut_into_pieces
+from pair2vec.text.pieces import Piece, cut_into_pieces, encode_piece
 from pair2vec.text.sentences import split_sentences
 
 HEAD = (

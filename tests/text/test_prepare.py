@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from pair2vec.errors import InputError, UsageError
+from pair2vec.runtime.jobs import claimed_folder
 from pair2vec.text.corpus import open_corpus
-from pair2vec.text.job_folder import claimed_folder
-from pair2vec.text.prepare import PrepareConfig, Progress, prepare
+from pair2vec.text.prepare import PrepareConfig, PrepareProgress, prepare
 from pair2vec.text.sentences import split_sentences
 
 SMALL_PIECES = PrepareConfig(vocabulary=30, piece_bytes=2000)
@@ -101,9 +101,9 @@ def test_a_stopped_job_goes_on_from_its_finished_pieces(text: Path, tmp_path: Pa
     class StopError(BaseException):
         pass
 
-    reports: list[Progress] = []
+    reports: list[PrepareProgress] = []
 
-    def stop_in_the_middle(progress: Progress) -> None:
+    def stop_in_the_middle(progress: PrepareProgress) -> None:
         reports.append(progress)
         if len(reports) == 4:
             raise StopError
@@ -114,7 +114,7 @@ def test_a_stopped_job_goes_on_from_its_finished_pieces(text: Path, tmp_path: Pa
     with pytest.raises(InputError, match="not a complete corpus"):
         open_corpus(out)
     made_before = reports[-1].tokens
-    reports = [Progress("", 0, 0, 0)] * 100  # never stop again
+    reports = [PrepareProgress("", 0, 0, 0)] * 100  # never stop again
     resumed = prepare([str(text)], out, SMALL_PIECES, report=stop_in_the_middle)
     made_after = max(report.tokens for report in reports if report.stage == "read")
     assert made_before + made_after == resumed.manifest.text_tokens
@@ -126,7 +126,7 @@ def test_an_input_that_changed_between_two_runs_is_read_again(text: Path, tmp_pa
     class StopError(BaseException):
         pass
 
-    def stop_at_writing(progress: Progress) -> None:
+    def stop_at_writing(progress: PrepareProgress) -> None:
         if progress.stage == "write":
             raise StopError
 
@@ -144,7 +144,7 @@ def test_an_input_that_changed_between_two_runs_is_read_again(text: Path, tmp_pa
 def test_an_unfinished_job_of_other_settings_is_refused(text: Path, tmp_path: Path) -> None:
     out = tmp_path / "corpus"
 
-    def stop(_: Progress) -> None:
+    def stop(_: PrepareProgress) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

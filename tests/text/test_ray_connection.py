@@ -10,8 +10,7 @@ import pytest
 from tests.command import assert_fails, pair2vec
 
 from pair2vec.errors import Pair2vecError, UsageError
-from pair2vec.text.engine import open_engine
-from pair2vec.text.prepare import prepare
+from pair2vec.text.prepare import open_engine, prepare
 
 TEXT = "The cat sat on the mat. The dog sat on the cat.\n" * 500
 

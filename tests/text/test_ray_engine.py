@@ -15,10 +15,9 @@ import pytest
 from tests.command import pair2vec
 
 from pair2vec.errors import InputError, Pair2vecError
+from pair2vec.runtime.storage import storage_path
 from pair2vec.text.corpus import open_corpus
-from pair2vec.text.engine import open_engine
-from pair2vec.text.places import place
-from pair2vec.text.prepare import PrepareConfig, Progress, make_corpus, prepare
+from pair2vec.text.prepare import PrepareConfig, PrepareProgress, make_corpus, open_engine, prepare
 
 ray = pytest.importorskip("ray", reason="needs Ray: pip install 'pair2vec[ray]'")
 cluster_utils = pytest.importorskip("ray.cluster_utils")
@@ -135,7 +134,7 @@ def test_a_killed_node_costs_its_pieces_and_not_the_job(
 
     reports = 0
 
-    def kill_half_way(_: Progress) -> None:
+    def kill_half_way(_: PrepareProgress) -> None:
         nonlocal reports
         reports += 1
         if reports == 4:
@@ -181,9 +180,9 @@ def test_a_stopped_job_goes_on_with_either_engine_from_its_finished_pieces(
     tmp_path: Path,
 ) -> None:
     out = tmp_path / "corpus"
-    before: list[Progress] = []
+    before: list[PrepareProgress] = []
 
-    def stop_in_the_middle(progress: Progress) -> None:
+    def stop_in_the_middle(progress: PrepareProgress) -> None:
         before.append(progress)
         if len(before) == 8:
             raise KeyboardInterrupt
@@ -192,7 +191,7 @@ def test_a_stopped_job_goes_on_with_either_engine_from_its_finished_pieces(
         prepare(inputs, out, CONFIG, engine=first, report=stop_in_the_middle)
     with pytest.raises(InputError, match="not a complete corpus"):
         open_corpus(out)
-    after: list[Progress] = []
+    after: list[PrepareProgress] = []
     corpus = prepare(inputs, out, CONFIG, engine=second, report=after.append)
     made_after = max(progress.tokens for progress in after if progress.stage == "read")
     assert before[-1].tokens + made_after == corpus.manifest.text_tokens
@@ -248,4 +247,4 @@ def test_the_command_works_on_the_cluster_that_the_environment_names(
     assert "copy it to a local disk" in done.stderr
     assert "INFO" not in done.stderr
     local = prepare(inputs, tmp_path / "local")
-    assert (place(out) / "manifest.json").read_bytes() == local.manifest.to_json()
+    assert (storage_path(out) / "manifest.json").read_bytes() == local.manifest.to_json()

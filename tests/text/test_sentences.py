@@ -6,7 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pair2vec.text import breaks, sentences
+from pair2vec.text import sentences
+from pair2vec.text import sentences as breaks
 from pair2vec.text.sentences import cased_tokens, fold, split_sentences, tokenize
 
 TEXT = st.text(
@@ -51,7 +52,7 @@ SENTENCE_END = re.compile(
 
 def plain_sentences(text: str) -> list[list[str]]:
     """The rules as expressions over the whole text, each place asked by itself."""
-    text = re.sub(r"[\x00-\x09\x0b-\x1f]", " ", sentences.normalise(text))
+    text = re.sub(r"[\x00-\x09\x0b-\x1f]", " ", sentences.normalise_text(text))
     lines = SENTENCE_END.sub("\\1\n", text).split("\n")
     found = [[fold(token) for token in sentences._TOKEN.findall(line)] for line in lines]
     return [sentence for sentence in found if sentence]

@@ -10,7 +10,7 @@ import pytest
 
 from pair2vec.errors import InputError, UsageError
 from pair2vec.text import sources
-from pair2vec.text.engine import local_engine
+from pair2vec.text.engines import local_engine
 from pair2vec.text.sources import Source, find_sources
 
 TEXT = "".join(f"Sentence {random.Random(n).random()} of many.\n" for n in range(20_000)).encode()

@@ -14,27 +14,15 @@ from hypothesis import strategies as st
 from rich.console import Console
 from rich.table import Table
 
-from pair2vec.display.pmi_table import contexts_table, pmi_table
+from pair2vec.cli.counts import contexts_table, pmi_table
 from pair2vec.errors import InputError, UsageError
 from pair2vec.text.corpus import Corpus
+from pair2vec.text.patterns import Pattern, context_text, parse_pattern
 from pair2vec.text.prepare import PrepareConfig, prepare
-from pair2vec.text.vocabulary import BOUNDARY, X, Y
-from pair2vec.theory import (
-    Counts,
-    Negatives,
-    PairContexts,
-    Pattern,
-    WordPair,
-    context_text,
-    count_all,
-    count_pattern,
-    find_pair,
-    find_pair_contexts,
-    mvpmi,
-    parse_pattern,
-    pmi,
-)
-from pair2vec.theory.scan import count_triples
+from pair2vec.text.vocabulary import BOUNDARY, WordPair, X, Y, find_pair
+from pair2vec.theory.counts import count_pattern, count_triples
+from pair2vec.theory.pmi import Counts, Negatives, mvpmi, pmi
+from pair2vec.theory.tables import PairContexts, count_all, find_pair_contexts
 
 Context = tuple[int, ...]
 Triple = tuple[int, int, Context]
@@ -55,7 +43,7 @@ def make_corpus(folder: Path, text: str, shard_ids: int = 2**31) -> Corpus:
 @contextmanager
 def corpus_in_pieces(text: str, shard_ids: int, block: int) -> Iterator[Corpus]:
     """A corpus of several shards, read in blocks as short as a word."""
-    with TemporaryDirectory() as folder, patch("pair2vec.theory.scan._BLOCK", block):
+    with TemporaryDirectory() as folder, patch("pair2vec.theory.counts._BLOCK", block):
         yield make_corpus(Path(folder), text, shard_ids)
 
 

@@ -7,10 +7,10 @@ import pytest
 import torch
 from tests.training.small_run import given_vectors
 
-from pair2vec.encoders.word_vectors import write_vec
-from pair2vec.miniworld import MiniWorld
+from pair2vec.experiments.miniworld.world import MiniWorld
 from pair2vec.text.corpus import Corpus
 from pair2vec.text.prepare import prepare
+from pair2vec.word_vectors.formats import write_vec
 
 
 @pytest.fixture(scope="module", autouse=True)

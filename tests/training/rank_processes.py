@@ -14,13 +14,12 @@ from typing import Any, NamedTuple, TypeVar
 import torch
 from tests.training.small_run import after
 
-from pair2vec.cli import main
+from pair2vec.cli.main import main
 from pair2vec.text.corpus import open_corpus
-from pair2vec.training.joining import TIMEOUT, joined_ranks
-from pair2vec.training.loop import Surroundings, Trainer
-from pair2vec.training.ranks import ALONE, Ranks
+from pair2vec.training.distributed import SINGLE_PROCESS, TIMEOUT, ProcessGroup, init_process_group
 from pair2vec.training.recipes import Recipe
 from pair2vec.training.train import Interrupted, start_of, train
+from pair2vec.training.trainer import RunContext, Trainer
 
 Made = TypeVar("Made")
 
@@ -53,7 +52,7 @@ def in_ranks(
 def _work(around: Environment, work: Callable[..., Made], arguments: tuple[object, ...]) -> Made:
     os.environ.update(around)
     torch.set_num_threads(1)
-    with joined_ranks("cpu") as ranks:
+    with init_process_group("cpu") as ranks:
         return work(ranks, *arguments)
 
 
@@ -75,14 +74,14 @@ def _run_command(around: Environment, log: Path, words: list[str]) -> None:
     main()
 
 
-def trainer_on(ranks: Ranks, folder: Path, out: Path, recipe: Recipe) -> Trainer:
+def trainer_on(ranks: ProcessGroup, folder: Path, out: Path, recipe: Recipe) -> Trainer:
     """With a folder for each rank, to see which of them are written to."""
     corpus, own = open_corpus(folder), out / f"rank-{ranks.rank}"
-    surroundings = Surroundings(own, torch.device("cpu"), lambda _: None, lambda: False, ranks)
+    surroundings = RunContext(own, torch.device("cpu"), lambda _: None, lambda: False, ranks)
     return Trainer(corpus, recipe, start_of(corpus, recipe, None), None, surroundings)
 
 
-def digest_after_training(ranks: Ranks, folder: Path, out: Path, recipe: Recipe) -> str:
+def digest_after_training(ranks: ProcessGroup, folder: Path, out: Path, recipe: Recipe) -> str:
     """Of all weights of this rank and all that its optimiser remembers."""
     trainer = trainer_on(ranks, folder, out, recipe)
     assert trainer.run()
@@ -92,7 +91,7 @@ def digest_after_training(ranks: Ranks, folder: Path, out: Path, recipe: Recipe)
     return digest.hexdigest()
 
 
-def validation_loss(ranks: Ranks, folder: Path, out: Path, recipe: Recipe) -> float | None:
+def validation_loss(ranks: ProcessGroup, folder: Path, out: Path, recipe: Recipe) -> float | None:
     """Before any training."""
     return trainer_on(ranks, folder, out, recipe).validate()
 
@@ -104,7 +103,7 @@ class Drawn(NamedTuple):
     negatives: list[list[int]]
 
 
-def first_batch(ranks: Ranks, folder: Path, out: Path, recipe: Recipe) -> Drawn:
+def first_batch(ranks: ProcessGroup, folder: Path, out: Path, recipe: Recipe) -> Drawn:
     """What a rank would learn from."""
     batch, _ = next(trainer_on(ranks, folder, out, recipe)._batches())
     pairs = zip(batch.x.tolist(), batch.y.tolist(), strict=True)
@@ -112,7 +111,7 @@ def first_batch(ranks: Ranks, folder: Path, out: Path, recipe: Recipe) -> Drawn:
 
 
 def train_in(
-    ranks: Ranks, folder: Path, out: Path, recipe: Recipe, options: dict[str, Any]
+    ranks: ProcessGroup, folder: Path, out: Path, recipe: Recipe, options: dict[str, Any]
 ) -> bool:
     """Whether training came to its end, rather than being stopped."""
     stop_after = options.pop("stop_after", None)
@@ -129,5 +128,5 @@ def train_in(
 def train_on(count: int, folder: Path, out: Path, recipe: Recipe, **options: Any) -> bool:
     """Train on so many ranks; whether to the end."""
     if count == 1:
-        return train_in(ALONE, folder, out, recipe, options)
+        return train_in(SINGLE_PROCESS, folder, out, recipe, options)
     return all(in_ranks(train_in, folder, out, recipe, options, count=count))

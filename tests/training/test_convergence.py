@@ -11,11 +11,11 @@ from torch import Tensor
 
 from pair2vec.text.vocabulary import SPECIAL_TOKENS
 from pair2vec.theory.pmi import Counts, mvpmi, pmi
-from pair2vec.training.batches import NegativeSource, TripleTensors
+from pair2vec.training.batches import NegativeSampler, TripleTensors
 from pair2vec.training.negatives import NegativesConfig
-from pair2vec.training.network import Batch
+from pair2vec.training.network import TrainingBatch
 from pair2vec.training.objective import Scores, losses
-from pair2vec.training.optimisers import Adagrad
+from pair2vec.training.optim import Adagrad
 from pair2vec.triples.epoch import TripleBatch
 
 WORDS, CONTEXTS = 4, 3
@@ -64,11 +64,11 @@ class Sampler:
         self._generator = torch.Generator().manual_seed(1)
         special = [0] * FIRST
         self._by_x, self._by_y = (
-            NegativeSource(config, np.array(special + marginal.tolist()), None, CPU)
+            NegativeSampler(config, np.array(special + marginal.tolist()), None, CPU)
             for marginal in (table.sum(axis=(1, 2)), table.sum(axis=(0, 2)))
         )
 
-    def batch(self) -> Batch:
+    def batch(self) -> TrainingBatch:
         cells = self._draw.choice(len(self._shares), BATCH, p=self._shares)
         x, y, c = np.unravel_index(cells, (WORDS, WORDS, CONTEXTS))
         triples = TripleTensors.of(TripleBatch(x + FIRST, y + FIRST, (c[:, None],)))
@@ -76,7 +76,7 @@ class Sampler:
         return self._by_x.complete(triples, self._generator)._replace(other_y=other_y)
 
 
-def scores_of(table: Tensor, batch: Batch) -> Scores:
+def scores_of(table: Tensor, batch: TrainingBatch) -> Scores:
     """Looked up in a table of scores (x, y, c) in place of R·C."""
     x, y, other_x, other_y = (
         words - FIRST for words in (batch.x, batch.y, batch.other_x, batch.other_y)

@@ -17,13 +17,13 @@ import torch
 
 from pair2vec.encoders.context import ContextConfig
 from pair2vec.encoders.pair import PairConfig
-from pair2vec.encoders.word_vectors import random_vectors
-from pair2vec.miniworld import MiniWorld
+from pair2vec.experiments.miniworld.world import MiniWorld
 from pair2vec.text.prepare import prepare
-from pair2vec.training.loop import Surroundings, Trainer, TrainingProgress
 from pair2vec.training.negatives import NegativesConfig, nearest_words
 from pair2vec.training.recipes import Recipe, TrainingConfig
+from pair2vec.training.trainer import RunContext, Trainer, TrainingProgress
 from pair2vec.triples.epoch import TriplesConfig
+from pair2vec.word_vectors.formats import random_vectors
 
 GOLDEN = Path(__file__).parent / "golden_losses.json"
 STEPS = 50
@@ -52,7 +52,7 @@ def losses(folder: Path) -> list[float]:
     (folder / "text.txt").write_text(MiniWorld.create().text(3000))
     corpus = prepare([str(folder / "text.txt")], folder / "corpus")
     reports: list[TrainingProgress] = []
-    surroundings = Surroundings(folder, torch.device("cpu"), reports.append, lambda: False)
+    surroundings = RunContext(folder, torch.device("cpu"), reports.append, lambda: False)
     vectors = torch.from_numpy(random_vectors(corpus.vocabulary, 16, np.random.default_rng(0)))
     trainer = Trainer(corpus, RECIPE, vectors, nearest_words(vectors, 10), surroundings)
     trainer.network.double()

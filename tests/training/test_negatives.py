@@ -7,7 +7,7 @@ from tests.draws import assert_drawn_as_often_as
 
 from pair2vec.errors import UsageError
 from pair2vec.text.vocabulary import SPECIAL_TOKENS
-from pair2vec.training.batches import NegativeSource, TripleTensors
+from pair2vec.training.batches import NegativeSampler, TripleTensors
 from pair2vec.training.negatives import NegativesConfig, nearest_words
 from pair2vec.triples.epoch import TripleBatch
 
@@ -49,7 +49,7 @@ def test_all_other_words_can_be_the_nearest() -> None:
 def test_typed_negatives_come_last_and_are_among_the_neighbours(typed: int) -> None:
     neighbours = torch.arange(len(COUNTS) * 2, dtype=torch.int32).view(-1, 2) + 1000
     config = NegativesConfig(words=3, typed=typed)
-    source = NegativeSource(config, COUNTS, neighbours, CPU)
+    source = NegativeSampler(config, COUNTS, neighbours, CPU)
     found = source.complete(triples([4, 6, 10, 7] * 50), generator())
     assert source.typed == typed
     for words, others in ((found.x, found.other_x), (found.y, found.other_y)):
@@ -62,7 +62,7 @@ def test_typed_negatives_come_last_and_are_among_the_neighbours(typed: int) -> N
 
 
 def test_without_neighbours_all_negative_words_are_drawn_by_frequency() -> None:
-    source = NegativeSource(NegativesConfig(words=3, typed=2), COUNTS, None, CPU)
+    source = NegativeSampler(NegativesConfig(words=3, typed=2), COUNTS, None, CPU)
     found = source.complete(triples([4, 6] * 30_000), generator())
     weights = COUNTS**0.75
     weights[:SPECIAL] = 0
@@ -72,13 +72,13 @@ def test_without_neighbours_all_negative_words_are_drawn_by_frequency() -> None:
 
 
 def test_x_and_y_get_negatives_of_their_own() -> None:
-    source = NegativeSource(NegativesConfig(words=3, typed=0), COUNTS, None, CPU)
+    source = NegativeSampler(NegativesConfig(words=3, typed=0), COUNTS, None, CPU)
     found = source.complete(triples([4, 6] * 100), generator())
     assert not torch.equal(found.other_x, found.other_y)
 
 
 def test_each_negative_context_is_another_order_of_the_batch() -> None:
-    source = NegativeSource(NegativesConfig(contexts=3), COUNTS, None, CPU)
+    source = NegativeSampler(NegativesConfig(contexts=3), COUNTS, None, CPU)
     found = source.complete(triples([4, 6] * 50), generator())
     assert found.shuffles.shape == (100, 3)
     for column in found.shuffles.T:
@@ -89,15 +89,15 @@ def test_each_negative_context_is_another_order_of_the_batch() -> None:
 
 def test_there_may_be_no_negative_contexts_or_no_negative_words() -> None:
     batch = triples([4, 6, 7])
-    without_contexts = NegativeSource(NegativesConfig(contexts=0), COUNTS, None, CPU)
+    without_contexts = NegativeSampler(NegativesConfig(contexts=0), COUNTS, None, CPU)
     assert without_contexts.complete(batch, generator()).shuffles.shape == (3, 0)
-    bivariate = NegativeSource(NegativesConfig(words=0, typed=0), COUNTS, None, CPU)
+    bivariate = NegativeSampler(NegativesConfig(words=0, typed=0), COUNTS, None, CPU)
     assert bivariate.complete(batch, generator()).other_x.shape == (3, 0)
 
 
 def test_completing_a_batch_leaves_its_triples_as_they_are() -> None:
     batch = triples([4, 6, 7])
-    found = NegativeSource(NegativesConfig(), COUNTS, None, CPU).complete(batch, generator())
+    found = NegativeSampler(NegativesConfig(), COUNTS, None, CPU).complete(batch, generator())
     assert found.x.tolist() == batch.x.tolist()
     assert found.y.tolist() == batch.y.tolist()
     assert [group.tolist() for group in found.contexts] == [c.tolist() for c in batch.contexts]

@@ -7,7 +7,7 @@ from torch.nn import functional
 
 from pair2vec.encoders.context import ContextConfig
 from pair2vec.encoders.pair import MlpPair, PairConfig
-from pair2vec.training.network import Batch, Network
+from pair2vec.training.network import Network, TrainingBatch
 
 WORDS, SIZE, HIDDEN = 12, 5, 3
 LENGTHS = {4: 3, 5: 0, 6: 2, 7: 1, 8: 2}
@@ -32,7 +32,7 @@ def make_network(layers: int = 3) -> Network:
     return network
 
 
-def make_batch(k_c: int, words: int) -> Batch:
+def make_batch(k_c: int, words: int) -> TrainingBatch:
     """Ids below ten only, so that two rows of the tables stay untouched."""
     draw = generator(5)
 
@@ -41,7 +41,7 @@ def make_batch(k_c: int, words: int) -> Batch:
 
     contexts = tuple(ids(count, length) for length, count in LENGTHS.items())
     shuffles = [torch.randperm(TRIPLES, generator=draw) for _ in range(k_c)]
-    return Batch(
+    return TrainingBatch(
         ids(TRIPLES),
         ids(TRIPLES),
         contexts,
@@ -92,7 +92,7 @@ class PlainModel:
             states.append(state)
         return torch.stack(states)
 
-    def loss(self, batch: Batch) -> Tensor:
+    def loss(self, batch: TrainingBatch) -> Tensor:
         """−J_3NS summed over the batch: for each comparison of each triple, −log σ."""
         contexts = [self.context(row) for group in batch.contexts for row in group]
         total = torch.zeros((), dtype=torch.float64)

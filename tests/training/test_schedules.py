@@ -2,7 +2,7 @@
 
 import pytest
 
-from pair2vec.training.schedules import SCHEDULES, Constant, Linear, Plateau
+from pair2vec.training.optim import SCHEDULES, Constant, Linear, Plateau
 
 EVERYTHING = {"total_steps": 100, "warmup_steps": 10, "plateau_steps": 3, "plateau_factor": 0.5}
 

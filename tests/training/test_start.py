@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 from tests.training.small_run import SIZE, assert_identical, given_vectors, run, small
 
-from pair2vec.encoders.word_vectors import write_vec
 from pair2vec.errors import UsageError
 from pair2vec.text.corpus import Corpus, open_corpus
 from pair2vec.training import train as train_module
-from pair2vec.training.loop import TrainingProgress
-from pair2vec.training.recipes import pair_distance
-from pair2vec.training.settings import with_settings
+from pair2vec.training.recipes import pair_distance, with_settings
+from pair2vec.training.trainer import TrainingProgress
+from pair2vec.word_vectors.formats import write_vec
 
 
 def test_pair_distance_publishes_the_given_vectors_without_training(

@@ -10,12 +10,12 @@ from torch import Tensor, nn
 
 from pair2vec.encoders.context import ContextConfig
 from pair2vec.encoders.pair import PairConfig
-from pair2vec.training.fused_step import FusedStep
-from pair2vec.training.network import Batch, Network
+from pair2vec.training.cuda_graph_step import CudaGraphStep
+from pair2vec.training.network import Network, TrainingBatch
 from pair2vec.training.objective import Losses, Scores, losses
-from pair2vec.training.optimisers import OPTIMISERS, Optimiser
+from pair2vec.training.optim import OPTIMISERS, Optimiser
 from pair2vec.training.recipes import TrainingConfig
-from pair2vec.training.steps import SUMMARY, PlainStep, Step, clip, summary
+from pair2vec.training.steps import SUMMARY, PlainStep, Step, clip, step_summary
 
 WORDS, SIZE, HIDDEN, TYPED = 50, 6, 3, 1
 NAMED = range(1, 20)
@@ -24,7 +24,7 @@ mlp has no word of which it uses nothing."""
 LENGTHS = [(4, 3, 5, 2, 6), (5, 0, 4, 10, 1), (0, 0, 20, 0, 0), (1, 7, 4, 8, 0)]
 """How many contexts of each length the batches have, of some none."""
 TOLERANCE = 1e-9
-KINDS = {"plain": PlainStep, "fused": FusedStep}
+KINDS = {"plain": PlainStep, "fused": CudaGraphStep}
 
 kinds = pytest.mark.parametrize("kind", KINDS)
 optimisers = pytest.mark.parametrize("optimiser", OPTIMISERS)
@@ -38,7 +38,7 @@ class Run(NamedTuple):
     optimiser: Optimiser
     step: Step
 
-    def learn(self, batches: Iterable[Batch]) -> Tensor:
+    def learn(self, batches: Iterable[TrainingBatch]) -> Tensor:
         """The values of each step, of which each has a rate of its own."""
         return torch.stack(
             [self.step(batch, 0.01 / (1 + number)) for number, batch in enumerate(batches)]
@@ -63,7 +63,7 @@ def make_run(
     optimiser = OPTIMISERS[config.optimiser]() if optimiser is None else optimiser
     if kind == "plain":
         return Run(network, optimiser, PlainStep(network, optimiser, config, TYPED))
-    fused = FusedStep(network, optimiser, config, TYPED, torch.float64)
+    fused = CudaGraphStep(network, optimiser, config, TYPED, torch.float64)
     return Run(network, optimiser, fused)
 
 
@@ -82,7 +82,7 @@ def make_network(composition: str = "mlp") -> Network:
     return network
 
 
-def make_batch(seed: int, named: range = NAMED, k_c: int = 2, negatives: int = 3) -> Batch:
+def make_batch(seed: int, named: range = NAMED, k_c: int = 2, negatives: int = 3) -> TrainingBatch:
     """Triples of some words, none of them beside itself: there the difference has no gradient."""
     draw = torch.Generator().manual_seed(seed)
     sizes = LENGTHS[seed % len(LENGTHS)]
@@ -99,7 +99,7 @@ def make_batch(seed: int, named: range = NAMED, k_c: int = 2, negatives: int = 3
     y = other_than(x, count)
     contexts = tuple(words(size, length) for length, size in enumerate(sizes, start=4))
     shuffles = [torch.randperm(count, generator=draw) for _ in range(k_c)]
-    return Batch(
+    return TrainingBatch(
         x,
         y,
         contexts,
@@ -109,11 +109,11 @@ def make_batch(seed: int, named: range = NAMED, k_c: int = 2, negatives: int = 3
     )
 
 
-def make_batches(count: int = 4) -> list[Batch]:
+def make_batches(count: int = 4) -> list[TrainingBatch]:
     return [make_batch(seed) for seed in range(count)]
 
 
-def named_words(batch: Batch) -> dict[str, list[int]]:
+def named_words(batch: TrainingBatch) -> dict[str, list[int]]:
     """The rows of each table that a batch names."""
     pair_words = torch.cat([batch.x, batch.y, batch.other_x.flatten(), batch.other_y.flatten()])
     context_words = torch.cat([group.flatten() for group in batch.contexts])
@@ -165,7 +165,7 @@ def test_padding_vectors_to_a_width_changes_nothing(composition: str) -> None:
     """As the fused step does on a GPU."""
     config = TrainingConfig(optimiser="adagrad")
     plain, fused = (make_run(kind, config, make_network(composition)) for kind in KINDS)
-    assert isinstance(fused.step, FusedStep)
+    assert isinstance(fused.step, CudaGraphStep)
     fused.step._width = SIZE + 3
     expected, found = plain.learn(make_batches()), fused.learn(make_batches())
     torch.testing.assert_close(found, expected, rtol=0, atol=TOLERANCE)
@@ -179,7 +179,7 @@ def test_in_half_precision_the_fused_step_learns_nearly_what_the_plain_one_does(
     config = TrainingConfig(optimiser="sgd", clip=0)
     plain = make_run("plain", config, make_network(composition).float())
     network, optimiser = make_network(composition).float(), OPTIMISERS["sgd"]()
-    half = Run(network, optimiser, FusedStep(network, optimiser, config, TYPED))
+    half = Run(network, optimiser, CudaGraphStep(network, optimiser, config, TYPED))
     expected, found = plain.learn(make_batches()), half.learn(make_batches())
     torch.testing.assert_close(found, expected, rtol=0.05, atol=0.05)
     for name, tensor in plain.network.state_dict().items():
@@ -283,14 +283,16 @@ def test_a_step_says_what_was_before_it() -> None:
     (found,) = run.learn([batch])
     assert found.dtype == torch.float64
     assert not found.requires_grad
-    torch.testing.assert_close(found, summary(outcome.losses, outcome.scores, norm).detach())
+    torch.testing.assert_close(found, step_summary(outcome.losses, outcome.scores, norm).detach())
 
 
 def test_a_summary_is_of_mean_losses_the_share_above_zero_and_the_norm() -> None:
     others = torch.randn(3, 4, 2, generator=torch.Generator().manual_seed(0))
     scores = Scores(torch.tensor([1.0, -1.0, 2.0, 0.5]), *others.unbind())
     found = losses(scores, TYPED)
-    values = dict(zip(SUMMARY, summary(found, scores, torch.tensor(7.0)).tolist(), strict=True))
+    values = dict(
+        zip(SUMMARY, step_summary(found, scores, torch.tensor(7.0)).tolist(), strict=True)
+    )
     assert list(values) == [*Losses._fields, "positives_above_half", "gradient_norm"]
     for name in Losses._fields:
         assert values[name] == pytest.approx(float(getattr(found, name).mean()))

@@ -13,7 +13,7 @@ import pytest
 from tests.training.rank_processes import environments, start_command
 from tests.training.small_run import metrics_of
 
-from pair2vec.model import load_model
+from pair2vec.model.folder import load_model
 from pair2vec.text.corpus import Corpus
 
 CONFIG = """

@@ -15,12 +15,12 @@ import pytest
 from tests.training.small_run import after, assert_identical, metrics_of, run, small
 
 from pair2vec.errors import InputError, UsageError
-from pair2vec.model import SavedModel, load_model
+from pair2vec.model.folder import SavedModel, load_model
 from pair2vec.text.corpus import Corpus
 from pair2vec.training.checkpoint import checkpoint_path, last_checkpoint
-from pair2vec.training.loop import TrainingProgress
 from pair2vec.training.recipes import Recipe
 from pair2vec.training.train import Interrupted, recipe_of
+from pair2vec.training.trainer import TrainingProgress
 
 
 @pytest.fixture(scope="module")
@@ -150,7 +150,7 @@ import sys
 from pathlib import Path
 import torch
 from pair2vec.text.corpus import open_corpus
-from pair2vec.training.settings import recipe_from_json
+from pair2vec.training.recipes import recipe_from_json
 from pair2vec.training.train import train
 
 torch.set_num_threads(1)

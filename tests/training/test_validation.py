@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pair2vec.text.corpus import Corpus
-from pair2vec.training.batches import NegativeSource, Supply
+from pair2vec.training.batches import BatchSource, NegativeSampler
+from pair2vec.training.distributed import SINGLE_PROCESS
 from pair2vec.training.negatives import NegativesConfig
-from pair2vec.training.ranks import ALONE
 from pair2vec.training.recipes import TrainingConfig
-from pair2vec.training.validation import Validation
+from pair2vec.training.trainer import Validation
 from pair2vec.triples.epoch import TriplesConfig, TripleStream
 
 WithPatience = Callable[[int], Validation]
@@ -25,9 +25,9 @@ def with_patience(corpus: Corpus) -> WithPatience:
     """Makes the validation of a run that was not validated yet."""
     cpu = torch.device("cpu")
     triples = TripleStream(corpus, TriplesConfig())
-    negatives = NegativeSource(NegativesConfig(), corpus.vocabulary.counts, None, cpu)
+    negatives = NegativeSampler(NegativesConfig(), corpus.vocabulary.counts, None, cpu)
     return lambda patience: Validation(
-        Supply(triples, negatives, TrainingConfig(patience=patience), ALONE, cpu)
+        BatchSource(triples, negatives, TrainingConfig(patience=patience), SINGLE_PROCESS, cpu)
     )
 
 

@@ -7,8 +7,8 @@ from pair2vec.text.corpus import Corpus
 from pair2vec.text.patterns import context_text
 from pair2vec.text.prepare import prepare
 from pair2vec.text.vocabulary import BOUNDARY, X, Y
+from pair2vec.training.publish import frequent_contexts
 from pair2vec.triples.epoch import TriplesConfig, TripleStream
-from pair2vec.triples.frequent_contexts import frequent_contexts
 
 EVERYTHING = TriplesConfig(subsampling="none", held_out=0.0)
 

@@ -14,9 +14,14 @@ from pair2vec.errors import InputError
 from pair2vec.text.corpus import Corpus, open_corpus
 from pair2vec.text.prepare import PrepareConfig, prepare
 from pair2vec.text.vocabulary import BOUNDARY, X, Y
-from pair2vec.triples.epoch import START, Place, TripleBatch, TriplesConfig, TripleStream
-from pair2vec.triples.frequent_pairs import FrequentPairs
-from pair2vec.triples.subsampling import KeepAll, KeepRule, PairThreshold, WordThreshold
+from pair2vec.triples.epoch import START, EpochPosition, TripleBatch, TriplesConfig, TripleStream
+from pair2vec.triples.subsampling import (
+    FrequentPairs,
+    KeepAll,
+    KeepRule,
+    PairThreshold,
+    WordThreshold,
+)
 from pair2vec.triples.windows import find_triples
 
 Triple = tuple[int, int, tuple[int, ...]]
@@ -52,7 +57,7 @@ def triples_of(batch: TripleBatch) -> Counter[Triple]:
 
 
 def epoch_of(
-    stream: TripleStream, size: int, place: Place = START, **ranks: int
+    stream: TripleStream, size: int, place: EpochPosition = START, **ranks: int
 ) -> list[TripleBatch]:
     found: list[TripleBatch] = []
     for batch, after in stream.batches(size, place, **ranks):
@@ -123,7 +128,7 @@ def test_ranks_share_every_batch_without_overlap(corpus: Corpus) -> None:
 
 def test_epochs_and_seeds_differ_in_order_and_subsampling(corpus: Corpus) -> None:
     first = epoch_of(TripleStream(corpus, TriplesConfig(threshold=1e-4)), 100)
-    second = epoch_of(TripleStream(corpus, TriplesConfig(threshold=1e-4)), 100, Place(1))
+    second = epoch_of(TripleStream(corpus, TriplesConfig(threshold=1e-4)), 100, EpochPosition(1))
     other = epoch_of(TripleStream(corpus, TriplesConfig(threshold=1e-4, seed=1)), 100)
     assert len({tuple(batches[0].x.tolist()) for batches in (first, second, other)}) == 3
 

@@ -3,7 +3,7 @@
 import pytest
 
 from pair2vec.errors import InputError
-from pair2vec.wordnet import WordNet
+from pair2vec.wordnet.dictionary import WordNet
 
 
 def real_wordnet() -> WordNet:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from pair2vec.wordnet import WordNet
+from pair2vec.wordnet.dictionary import WordNet
 
 FILES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 LICENCE = "  1 This is no part of the dictionary.  \n  2 WordNet, in small.  \n"

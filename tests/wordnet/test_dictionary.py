@@ -7,7 +7,8 @@ from tests.wordnet.real_wordnet import real_wordnet
 from tests.wordnet.small_wordnet import small_wordnet, write_wordnet
 
 from pair2vec.errors import InputError
-from pair2vec.wordnet import WordNet, places
+from pair2vec.wordnet import dictionary as places
+from pair2vec.wordnet.dictionary import WordNet
 from pair2vec.wordnet.synsets import ANTONYM, HYPERNYM, SIMILAR, SynsetId
 
 

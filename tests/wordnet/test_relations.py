@@ -12,55 +12,57 @@ from hypothesis import strategies as st
 from tests.wordnet.real_wordnet import real_wordnet
 from tests.wordnet.small_wordnet import Link, Meaning, meaning, small_wordnet
 
-from pair2vec.wordnet import RELATIONS, RelatedWords, Relations, WordNet, related_words, relations
+from pair2vec.wordnet.dictionary import WordNet
+from pair2vec.wordnet.related_words import RelatedWords, related_words
+from pair2vec.wordnet.relations import WORDNET_RELATIONS, WordNetRelations, wordnet_relations
 
 KIMS_EXAMPLES = [
-    ("dog", "canid", Relations(hypernymy=0.875)),
-    ("wolf", "canid", Relations(hypernymy=0.875)),
-    ("dog", "carnivore", Relations(hypernymy=0.75)),
-    ("canid", "dog", Relations(hyponymy=0.875)),
-    ("dog", "wolf", Relations(co_hyponymy=1)),
-    ("hot", "cold", Relations(antonymy=1)),
+    ("dog", "canid", WordNetRelations(hypernymy=0.875)),
+    ("wolf", "canid", WordNetRelations(hypernymy=0.875)),
+    ("dog", "carnivore", WordNetRelations(hypernymy=0.75)),
+    ("canid", "dog", WordNetRelations(hyponymy=0.875)),
+    ("dog", "wolf", WordNetRelations(co_hyponymy=1)),
+    ("hot", "cold", WordNetRelations(antonymy=1)),
 ]
 kims_examples = pytest.mark.parametrize(("x", "y", "expected"), KIMS_EXAMPLES)
 
 
 @kims_examples
 def test_relations_are_those_of_kims_examples(
-    x: str, y: str, expected: Relations, tmp_path: Path
+    x: str, y: str, expected: WordNetRelations, tmp_path: Path
 ) -> None:
-    assert relations(small_wordnet(tmp_path), x, y) == expected
+    assert wordnet_relations(small_wordnet(tmp_path), x, y) == expected
 
 
 @kims_examples
 def test_relations_in_the_real_wordnet_are_those_of_kims_examples(
-    x: str, y: str, expected: Relations
+    x: str, y: str, expected: WordNetRelations
 ) -> None:
-    assert relations(real_wordnet(), x, y) == expected
+    assert wordnet_relations(real_wordnet(), x, y) == expected
 
 
 @pytest.mark.parametrize(
     ("x", "y", "expected"),
     [
-        ("animal", "beast", Relations(synonymy=1)),
-        ("dog", "chap", Relations(synonymy=1)),
-        ("Wolves", "CANIDS", Relations(hypernymy=0.875)),
-        ("paris", "city", Relations(hypernymy=0.75)),  # an instance of a kind
-        ("chilly", "hot", Relations()),  # antonyms are words, not meanings
-        ("icy", "scorching", Relations()),
-        ("dog", "dog", Relations(synonymy=1)),
-        ("dogs", "dog", Relations(synonymy=1)),
-        ("saw", "saw", Relations(synonymy=1)),
-        ("sees", "saw", Relations(synonymy=1)),
-        ("unheard", "unheard", Relations()),
-        ("unheard", "dog", Relations()),
-        ("dog", "cat", Relations()),  # cousins, not siblings
+        ("animal", "beast", WordNetRelations(synonymy=1)),
+        ("dog", "chap", WordNetRelations(synonymy=1)),
+        ("Wolves", "CANIDS", WordNetRelations(hypernymy=0.875)),
+        ("paris", "city", WordNetRelations(hypernymy=0.75)),  # an instance of a kind
+        ("chilly", "hot", WordNetRelations()),  # antonyms are words, not meanings
+        ("icy", "scorching", WordNetRelations()),
+        ("dog", "dog", WordNetRelations(synonymy=1)),
+        ("dogs", "dog", WordNetRelations(synonymy=1)),
+        ("saw", "saw", WordNetRelations(synonymy=1)),
+        ("sees", "saw", WordNetRelations(synonymy=1)),
+        ("unheard", "unheard", WordNetRelations()),
+        ("unheard", "dog", WordNetRelations()),
+        ("dog", "cat", WordNetRelations()),  # cousins, not siblings
     ],
 )
 def test_words_are_related_in_any_sense_of_their_base_forms(
-    x: str, y: str, expected: Relations, tmp_path: Path
+    x: str, y: str, expected: WordNetRelations, tmp_path: Path
 ) -> None:
-    assert relations(small_wordnet(tmp_path), x, y) == expected
+    assert wordnet_relations(small_wordnet(tmp_path), x, y) == expected
 
 
 def test_eight_edges_are_too_many(tmp_path: Path) -> None:
@@ -68,7 +70,7 @@ def test_eight_edges_are_too_many(tmp_path: Path) -> None:
         meaning(f"w{n}", "n", f"w{n}", *([Link("@", f"w{n - 1}")] if n else [])) for n in range(10)
     ]
     wordnet = small_wordnet(tmp_path, chain)
-    found = [relations(wordnet, f"w{n}", "w0").hypernymy for n in range(1, 10)]
+    found = [wordnet_relations(wordnet, f"w{n}", "w0").hypernymy for n in range(1, 10)]
     assert found == [0.875, 0.75, 0.625, 0.5, 0.375, 0.25, 0.125, 0, 0]
     check_against_pairs(wordnet, [f"w{n}" for n in range(10)])
 
@@ -82,8 +84,10 @@ def test_of_several_ways_up_the_shortest_counts(tmp_path: Path) -> None:
             meaning("low", "n", "low", Link("@", "middle"), Link("@", "top")),
         ],
     )
-    assert relations(wordnet, "low", "top") == Relations(hypernymy=0.875)
-    assert relations(wordnet, "low", "middle") == Relations(hypernymy=0.875, co_hyponymy=1)
+    assert wordnet_relations(wordnet, "low", "top") == WordNetRelations(hypernymy=0.875)
+    assert wordnet_relations(wordnet, "low", "middle") == WordNetRelations(
+        hypernymy=0.875, co_hyponymy=1
+    )
 
 
 def test_those_who_share_a_synset_are_no_co_hyponyms(tmp_path: Path) -> None:
@@ -96,14 +100,14 @@ def test_those_who_share_a_synset_are_no_co_hyponyms(tmp_path: Path) -> None:
             meaning("three", "v", "x y"),
         ],
     )
-    assert relations(wordnet, "x", "y") == Relations(synonymy=1)
+    assert wordnet_relations(wordnet, "x", "y") == WordNetRelations(synonymy=1)
     check_against_pairs(wordnet, ["x", "y", "top"])
 
 
-def as_table(found: RelatedWords, words: Sequence[str]) -> dict[tuple[str, str], Relations]:
+def as_table(found: RelatedWords, words: Sequence[str]) -> dict[tuple[str, str], WordNetRelations]:
     """By words instead of numbers."""
     features = {
-        (i, j): Relations(*row)
+        (i, j): WordNetRelations(*row)
         for i, j, row in zip(
             found.first.tolist(), found.second.tolist(), found.features.tolist(), strict=True
         )
@@ -111,13 +115,14 @@ def as_table(found: RelatedWords, words: Sequence[str]) -> dict[tuple[str, str],
     assert all(any(row) for row in features.values())
     number = {word: found.numbers.get(word.lower(), 0) for word in words}
     return {
-        (x, y): features.get((number[x], number[y]), Relations()) for x, y in product(words, words)
+        (x, y): features.get((number[x], number[y]), WordNetRelations())
+        for x, y in product(words, words)
     }
 
 
 def check_against_pairs(wordnet: WordNet, words: Sequence[str]) -> None:
     table = as_table(related_words(wordnet, words), words)
-    assert table == {(x, y): relations(wordnet, x, y) for x, y in product(words, words)}
+    assert table == {(x, y): wordnet_relations(wordnet, x, y) for x, y in product(words, words)}
 
 
 def test_all_pairs_at_once_are_those_asked_for_one_by_one(tmp_path: Path) -> None:
@@ -134,7 +139,7 @@ def test_words_of_the_same_base_forms_share_a_number(tmp_path: Path) -> None:
     assert found.numbers == {"wolves": 1, "dog": 2, "wolf": 1, "dogs": 2}
     assert (found.first.tolist(), found.second.tolist()) == ([1, 1, 2, 2], [1, 2, 1, 2])
     assert found.features.dtype == np.float32
-    assert found.features.shape == (4, len(RELATIONS))
+    assert found.features.shape == (4, len(WORDNET_RELATIONS))
 
 
 def test_all_pairs_of_the_real_wordnet_are_those_asked_for_one_by_one() -> None:
@@ -179,10 +184,10 @@ def edges_up(world: Sequence[Meaning], x: str, y: str) -> int | None:
     return min(found, default=None)
 
 
-def defined_relations(world: Sequence[Meaning], x: str, y: str) -> Relations:
+def defined_relations(world: Sequence[Meaning], x: str, y: str) -> WordNetRelations:
     """By the definitions, straight from the synsets."""
     if x == y:
-        return Relations(synonymy=float(any(x in one.words for one in world)))
+        return WordNetRelations(synonymy=float(any(x in one.words for one in world)))
     by_name = {one.name: one for one in world}
     opposites = {
         (one.words[link.source - 1], by_name[link.to].words[link.target - 1])
@@ -196,7 +201,7 @@ def defined_relations(world: Sequence[Meaning], x: str, y: str) -> Relations:
         {n.to for one in world if w in one.words for n in one.links if n.symbol != "!"}
         for w in (x, y)
     )
-    return Relations(
+    return WordNetRelations(
         synonymy=float(share),
         antonymy=float((x, y) in opposites or (y, x) in opposites),
         hypernymy=max(0.0, 1 - up / 8) if up else 0.0,
@@ -212,4 +217,4 @@ def test_all_ways_to_the_relations_of_a_random_world_agree(
     wordnet = small_wordnet(tmp_path_factory.mktemp("wordnet"), world)
     check_against_pairs(wordnet, WORDS)
     for x, y in product(WORDS, WORDS):
-        assert relations(wordnet, x, y) == defined_relations(world, x, y)
+        assert wordnet_relations(wordnet, x, y) == defined_relations(world, x, y)

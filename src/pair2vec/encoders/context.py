@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pair2vec.encoders.rows import take_rows
 from pair2vec.errors import UsageError
+from pair2vec.kernels.rows import gather_rows
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -56,7 +56,7 @@ class ContextEncoder(nn.Module):
 
     def encode(self, part: Tensor, contexts: Tensor) -> Tensor:
         """C of contexts (B, L), given as rows of `part`: (B, D)."""
-        encoded: Tensor = self(take_rows(part, contexts))
+        encoded: Tensor = self(gather_rows(part, contexts))
         return encoded
 
     def forward(self, gates: Tensor) -> Tensor:

@@ -16,9 +16,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pair2vec.encoders.pair_sums import added_up
-from pair2vec.encoders.rows import take_rows
 from pair2vec.errors import UsageError
+from pair2vec.kernels.rows import gather_rows, sum_pair_parts
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,7 +43,7 @@ class PairConfig:
             raise UsageError(f"length is {self.length}; it must be above 0")
 
 
-def normalise(words: Tensor) -> Tensor:
+def unit_rows(words: Tensor) -> Tensor:
     """Words of length one; the epsilon keeps a word at zero there instead of making it NaN."""
     return functional.normalize(words, dim=-1, eps=1e-8)
 
@@ -63,7 +62,7 @@ class WordParts(NamedTuple):
 
     def rows(self, ids: Tensor) -> "WordParts":
         """Those of some of the words, (..., D) each."""
-        return WordParts(*(tuple(take_rows(part, ids) for part in parts) for parts in self))
+        return WordParts(*(tuple(gather_rows(part, ids) for part in parts) for parts in self))
 
 
 class PairEncoder(nn.Module, ABC):
@@ -114,8 +113,8 @@ class PairEncoder(nn.Module, ABC):
     def compose(self, parts: WordParts, x: Tensor, y: Tensor) -> Tensor:
         """R of the pairs of rows `x` and `y`: their shape, then D."""
         pairs: Tensor = self(
-            tuple(take_rows(part, x) for part in parts.as_x),
-            tuple(take_rows(part, y) for part in parts.as_y),
+            tuple(gather_rows(part, x) for part in parts.as_x),
+            tuple(gather_rows(part, y) for part in parts.as_y),
         )
         return pairs
 
@@ -135,7 +134,7 @@ class MlpPair(PairEncoder):
 
     def prepare(self, words: Tensor) -> Tensor:
         """Of the length that the settings name."""
-        return normalise(words) * self.length
+        return unit_rows(words) * self.length
 
     def as_x(self, words: Tensor) -> tuple[Tensor, ...]:
         """Words beside Wₓx."""
@@ -164,7 +163,7 @@ class MlpPair(PairEncoder):
 
     def _rest(self, product: Tensor, of_a: Tensor, of_b: Tensor) -> Tensor:
         """All that follows W_m(x∘y)."""
-        hidden = added_up(product, of_a, of_b, relu=bool(self.others))
+        hidden = sum_pair_parts(product, of_a, of_b, relu=bool(self.others))
         for place, layer in enumerate(self.others, start=1):
             assert isinstance(layer, nn.Linear)
             linear = _linear if place == len(self.others) else _linear_relu
@@ -201,7 +200,7 @@ class MultiplyPair(PairEncoder):
 
     def prepare(self, words: Tensor) -> Tensor:
         """Normalised."""
-        return normalise(words)
+        return unit_rows(words)
 
     def as_x(self, words: Tensor) -> tuple[Tensor, ...]:
         """The words."""
@@ -233,7 +232,7 @@ class DifferencePair(PairEncoder):
 
     def forward(self, x: tuple[Tensor, ...], y: tuple[Tensor, ...]) -> Tensor:
         """The normalised difference."""
-        return normalise(x[0] - y[0])
+        return unit_rows(x[0] - y[0])
 
 
 _COMPOSITIONS: dict[str, type[PairEncoder]] = {

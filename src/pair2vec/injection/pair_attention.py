@@ -12,12 +12,11 @@ import torch
 from torch import Tensor, nn
 
 from pair2vec.errors import UsageError
-from pair2vec.injection.evened_out import evened_out
-from pair2vec.injection.frozen_pair import FrozenPair, PairSource
+from pair2vec.injection.frozen_pair import FrozenPair, PairWeights, whitened_weights
 from pair2vec.injection.pooling import PairTiles, pool_both_sides, pool_pairs
-from pair2vec.injection.relation_source import BothSides
-from pair2vec.injection.word_ids import (
+from pair2vec.injection.sources import (
     PADDING,
+    AttendedRelations,
     check_attention,
     check_dropout,
     check_ids,
@@ -25,11 +24,11 @@ from pair2vec.injection.word_ids import (
     padded_ids,
 )
 from pair2vec.model.folder import load_model
-from pair2vec.model.shelf import find_model
+from pair2vec.model.resolve import find_model
 from pair2vec.text.sentences import tokenize
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 
-Attention = Literal["kept", "renormalised"]
+AttentionMode = Literal["kept", "renormalised"]
 """What becomes of the attention to words that are unknown or padding: it is lost, α being used as
 it is (the paper); or the known words share it (the released code)."""
 
@@ -55,10 +54,10 @@ class PairAttention(nn.Module):
 
     def __init__(
         self,
-        saved: PairSource,
+        saved: PairWeights,
         *,
         dropout: float = 0.15,
-        attention: Attention = "kept",
+        attention: AttentionMode = "kept",
         sharpness: float = 1.0,
         pairs_at_once: int = 0,
         keep_parts: bool = False,
@@ -78,8 +77,8 @@ class PairAttention(nn.Module):
                 need not be asked how many words a batch has: CUDA graphs can hold the layer.
         """
         super().__init__()
-        if attention not in get_args(Attention):
-            known = ", ".join(get_args(Attention))
+        if attention not in get_args(AttentionMode):
+            known = ", ".join(get_args(AttentionMode))
             raise UsageError(f"attention is {attention!r}; it must be one of {known}")
         if not 0 < sharpness < math.inf:
             raise UsageError(f"sharpness is {sharpness}; it must be above 0, and 1 changes nothing")
@@ -98,15 +97,15 @@ class PairAttention(nn.Module):
         path_or_name: str | os.PathLike[str] | None = None,
         *,
         dropout: float = 0.15,
-        attention: Attention = "kept",
+        attention: AttentionMode = "kept",
         sharpness: float = 1.0,
         whitening: float = 0.0,
     ) -> Self:
         """From a folder, a bundled model's name, or ``owner/name`` on the hub.
 
-        `whitening`, from 0 (the paper) to 1, is how much R is evened out (`evened_out`).
+        `whitening`, from 0 (the paper) to 1, is how much R is evened out (`whitened_weights`).
         """
-        saved = evened_out(load_model(find_model(path_or_name)), whitening)
+        saved = whitened_weights(load_model(find_model(path_or_name)), whitening)
         return cls(saved, dropout=dropout, attention=attention, sharpness=sharpness)
 
     @property
@@ -140,7 +139,7 @@ class PairAttention(nn.Module):
 
     def both(
         self, a_ids: Tensor, b_ids: Tensor, attention_ab: Tensor, attention_ba: Tensor
-    ) -> BothSides:
+    ) -> AttendedRelations:
         """Both sides from the same pair vectors.
 
         The same as two calls, the second with everything exchanged: `attention_ba` is (B, m, n).
@@ -149,7 +148,7 @@ class PairAttention(nn.Module):
         weights_ab = self._weights(a_ids, b_ids, attention_ab, "ab")
         weights_ba = self._weights(b_ids, a_ids, attention_ba, "ba")
         side_a, side_b = pool_both_sides(pairs, weights_ab, weights_ba)
-        return BothSides(self.dropout(side_a), self.dropout(side_b))
+        return AttendedRelations(self.dropout(side_a), self.dropout(side_b))
 
     def extra_repr(self) -> str:
         """What torch prints of it."""

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pair2vec.encoders.word_vectors import read_word_vectors
 from pair2vec.errors import UsageError
+from pair2vec.injection.frozen_pair import word_spellings
 from pair2vec.injection.pair_attention import PairAttention
-from pair2vec.injection.restricted import spellings
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
+from pair2vec.word_vectors.formats import read_word_vectors
 
 
 class _Differences(NamedTuple):
@@ -48,7 +48,7 @@ def pair_distance_attention(
         InputError: the file cannot be read, or has none of the words.
         UsageError: there is no word among `words`.
     """
-    wanted = spellings(words)
+    wanted = word_spellings(words)
     if not wanted:
         raise UsageError("words: has no word to look for in the word vectors; give some")
     read = read_word_vectors(path_of_word_vectors, Vocabulary((word, 1) for word in wanted))

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 import torch
 from torch import Tensor, nn
 
-from pair2vec.injection.relation_source import BothSides
-from pair2vec.injection.word_ids import (
+from pair2vec.injection.sources import (
     PADDING,
+    AttendedRelations,
     check_attention,
     check_dropout,
     check_ids,
@@ -19,11 +19,11 @@ from pair2vec.injection.word_ids import (
 )
 from pair2vec.wordnet.dictionary import WordNet
 from pair2vec.wordnet.related_words import related_words
-from pair2vec.wordnet.relations import RELATIONS
+from pair2vec.wordnet.relations import WORDNET_RELATIONS
 
 _EXCHANGED = [
-    RELATIONS.index({"hypernymy": "hyponymy", "hyponymy": "hypernymy"}.get(name, name))
-    for name in RELATIONS
+    WORDNET_RELATIONS.index({"hypernymy": "hyponymy", "hyponymy": "hypernymy"}.get(name, name))
+    for name in WORDNET_RELATIONS
 ]
 """Where f(b_j, a_i) has what f(a_i, b_j) has: what is above x has x below it."""
 
@@ -64,7 +64,7 @@ class WordNetAttention(nn.Module):
     @property
     def dimension(self) -> int:
         """Of the result, F."""
-        return len(RELATIONS)
+        return len(WORDNET_RELATIONS)
 
     def ids(self, sentences: Sequence[Sequence[str]]) -> Tensor:
         """Words as ids (B, n), on the layer's device.
@@ -84,7 +84,7 @@ class WordNetAttention(nn.Module):
 
     def both(
         self, a_ids: Tensor, b_ids: Tensor, attention_ab: Tensor, attention_ba: Tensor
-    ) -> BothSides:
+    ) -> AttendedRelations:
         """What WordNet says of each word by those it attends to: (B, n, F) and (B, m, F).
 
         Args:
@@ -102,7 +102,7 @@ class WordNetAttention(nn.Module):
         rows = self._rows(a_ids, b_ids)
         side_a = _pooled(attention_ab, rows, self.features)
         side_b = _pooled(attention_ba, rows.mT, self.exchanged)
-        return BothSides(self.dropout(side_a), self.dropout(side_b))
+        return AttendedRelations(self.dropout(side_a), self.dropout(side_b))
 
     def extra_repr(self) -> str:
         """What torch prints of it."""

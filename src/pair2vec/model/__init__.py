@@ -1,12 +1,16 @@
 """The published model: a folder to save, to load, and to read about."""
 
 from pair2vec.model.card import model_card
-from pair2vec.model.describing import describe_model
-from pair2vec.model.facts import model_facts
-from pair2vec.model.folder import PatternCount, SavedModel, load_model, save_model
-from pair2vec.model.hub import push_model
-from pair2vec.model.precision import PRECISIONS, Precision, Rows
-from pair2vec.model.shelf import bundled_models, find_model
+from pair2vec.model.folder import (
+    PatternCount,
+    SavedModel,
+    describe_model,
+    load_model,
+    model_facts,
+    save_model,
+)
+from pair2vec.model.resolve import bundled_models, find_model, push_model
+from pair2vec.model.tensors import PRECISIONS, Precision, Rows
 
 __all__ = [
     "PRECISIONS",

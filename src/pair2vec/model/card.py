@@ -51,9 +51,9 @@ def model_card(config: Config) -> str:
     sections = {
         "Size": _table(size_facts(config)),
         "Corpus": _table(corpus_facts(config)),
-        "Recipe": _table(flattened(config.get("recipe"), "recipe")),
-        "Metrics": _table(flattened(config.get("metrics"), "metric")),
-        "Shrunk": _table(flattened(config.get("shrunk"), "shrunk")),
+        "Recipe": _table(flat_settings(config.get("recipe"), "recipe")),
+        "Metrics": _table(flat_settings(config.get("metrics"), "metric")),
+        "Shrunk": _table(flat_settings(config.get("shrunk"), "shrunk")),
         "Use": _USE,
         "Limits": limits,
         "Notes": "\n".join(f"- {_in_one_line(note)}" for note in config.get("notes", [])),
@@ -109,7 +109,7 @@ def corpus_facts(config: Config) -> dict[str, str]:
     return facts
 
 
-def flattened(value: object, name: str) -> dict[str, str]:
+def flat_settings(value: object, name: str) -> dict[str, str]:
     """Any JSON as printable values by dotted names; one that is not an object is called `name`.
 
     An object within, if it has no further ones in it, is one line.

@@ -18,23 +18,38 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.filesize import decimal
 
-from pair2vec import __version__
-from pair2vec.atomic import PARTIAL, write_whole
 from pair2vec.errors import InputError, UsageError
-from pair2vec.model.card import model_card
-from pair2vec.model.precision import Precision, Rows, scale_name, stored_arrays
-from pair2vec.model.tensors import Arrays, is_marked, map_tensors, tensor_bytes
+from pair2vec.model.card import (
+    SHORT_FINGERPRINT,
+    corpus_facts,
+    flat_settings,
+    model_card,
+    size_facts,
+)
+from pair2vec.model.tensors import (
+    Arrays,
+    Precision,
+    Rows,
+    is_marked,
+    map_tensors,
+    scale_name,
+    stored_arrays,
+    tensor_bytes,
+)
+from pair2vec.runtime.storage import PARTIAL, write_file
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary, WordCount
+from pair2vec.version import __version__
 
-FORMAT = 1
-CONFIG = "config.json"
-TENSORS = "model.safetensors"
-VOCABULARY = "vocabulary.txt"
-PATTERNS = "patterns.tsv"
-CARD = "README.md"
-FILES = (CONFIG, TENSORS, VOCABULARY, PATTERNS, CARD)
-TRAINING = "training"
+MODEL_FORMAT = 1
+CONFIG_FILE = "config.json"
+TENSORS_FILE = "model.safetensors"
+VOCABULARY_FILE = "vocabulary.txt"
+PATTERNS_FILE = "patterns.tsv"
+CARD_FILE = "README.md"
+MODEL_FILES = (CONFIG_FILE, TENSORS_FILE, VOCABULARY_FILE, PATTERNS_FILE, CARD_FILE)
+TRAINING_FOLDER = "training"
 """Beside these, the folder with what ``pair2vec train`` needs to go on."""
 
 _COUNTS = "counts"
@@ -59,7 +74,7 @@ class SavedModel:
 
     def patterns(self) -> list[PatternCount]:
         """Those frequent in the corpus, the most frequent first; [] if none are kept."""
-        path = self.folder / PATTERNS
+        path = self.folder / PATTERNS_FILE
         if not path.exists():
             return []
         rows = [line.split("\t") for line in path.read_bytes().decode().split("\n")[:-1]]
@@ -118,7 +133,7 @@ def save_model(
     _check_names(tensors, vocabulary)
     content = tensor_bytes({**stored_arrays(tensors, precision), _COUNTS: vocabulary.counts})
     facts = {
-        "format": FORMAT,
+        "format": MODEL_FORMAT,
         "version": __version__,
         "precision": precision,
         "words": len(vocabulary) - len(SPECIAL_TOKENS),
@@ -128,18 +143,18 @@ def save_model(
     # Twice: once to stand first in the file, once to prevail over those of a model saved again.
     whole_config = {**facts, **config, **facts}
     files = {
-        TENSORS: content,
-        VOCABULARY: _vocabulary_lines(vocabulary),
-        PATTERNS: "".join(f"{pattern}\t{count}\n" for pattern, count in patterns).encode(),
-        CONFIG: to_json(whole_config),
-        CARD: model_card(whole_config).encode(),
+        TENSORS_FILE: content,
+        VOCABULARY_FILE: _vocabulary_lines(vocabulary),
+        PATTERNS_FILE: "".join(f"{pattern}\t{count}\n" for pattern, count in patterns).encode(),
+        CONFIG_FILE: to_json(whole_config),
+        CARD_FILE: model_card(whole_config).encode(),
     }
     _refuse_or_clear(folder, overwrite=overwrite)
     # The tensors first: their mark tells what a killed process leaves from someone's own files.
-    for name in (TENSORS, VOCABULARY, PATTERNS, CARD):
-        write_whole(folder / name, files[name])
+    for name in (TENSORS_FILE, VOCABULARY_FILE, PATTERNS_FILE, CARD_FILE):
+        write_file(folder / name, files[name])
     _settle(folder)
-    write_whole(folder / CONFIG, files[CONFIG])
+    write_file(folder / CONFIG_FILE, files[CONFIG_FILE])
     _settle(folder)
 
 
@@ -151,12 +166,12 @@ def load_model(folder: str | os.PathLike[str]) -> SavedModel:
     """
     folder = Path(folder)
     config = _read_config(folder)
-    stored = map_tensors(folder / TENSORS)
+    stored = map_tensors(folder / TENSORS_FILE)
     for name, shape in config["tensors"].items():
         _check_stored(folder, stored, name, shape)
     if _COUNTS not in stored:
-        raise InputError(f"{folder / TENSORS}: has no tensor {_COUNTS!r}; {_WAY_OUT}")
-    vocabulary = _read_vocabulary(folder / VOCABULARY, stored[_COUNTS])
+        raise InputError(f"{folder / TENSORS_FILE}: has no tensor {_COUNTS!r}; {_WAY_OUT}")
+    vocabulary = _read_vocabulary(folder / VOCABULARY_FILE, stored[_COUNTS])
     return SavedModel(folder, config, vocabulary, stored)
 
 
@@ -176,7 +191,7 @@ def _check_names(tensors: Arrays, vocabulary: Vocabulary) -> None:
 def _vocabulary_lines(vocabulary: Vocabulary) -> bytes:
     for word in vocabulary.words:
         if not word or "\n" in word:
-            raise UsageError(f"word {word!r}: cannot be a line of {VOCABULARY}; leave it out")
+            raise UsageError(f"word {word!r}: cannot be a line of {VOCABULARY_FILE}; leave it out")
     return "".join(f"{word}\n" for word in vocabulary.words).encode()
 
 
@@ -198,7 +213,7 @@ def check_free(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder}: is a file, not a folder; give another one")
     if folder.exists() and not _is_ours(folder):
-        known = {folder / TRAINING, *_leftovers(folder)}
+        known = {folder / TRAINING_FOLDER, *_leftovers(folder)}
         others = sorted(path.name for path in folder.iterdir() if path not in known)
         if others:
             raise UsageError(
@@ -207,7 +222,7 @@ def check_free(folder: Path) -> None:
 
 
 def _leftovers(folder: Path) -> list[Path]:
-    return [path for name in FILES for path in folder.glob(f"{name}.*{PARTIAL}")]
+    return [path for name in MODEL_FILES for path in folder.glob(f"{name}.*{PARTIAL}")]
 
 
 def _refuse_or_clear(folder: Path, *, overwrite: bool) -> None:
@@ -215,10 +230,10 @@ def _refuse_or_clear(folder: Path, *, overwrite: bool) -> None:
     check_free(folder)
     folder.mkdir(parents=True, exist_ok=True)
     leftovers = _leftovers(folder)
-    if (folder / CONFIG).exists() and not overwrite:
+    if (folder / CONFIG_FILE).exists() and not overwrite:
         raise UsageError(f"{folder}: already holds a model; give another folder, or overwrite it")
     # The config first: without it nothing else is taken for a model.
-    (folder / CONFIG).unlink(missing_ok=True)
+    (folder / CONFIG_FILE).unlink(missing_ok=True)
     _settle(folder)
     for path in leftovers:
         path.unlink()
@@ -226,9 +241,9 @@ def _refuse_or_clear(folder: Path, *, overwrite: bool) -> None:
 
 def _is_ours(folder: Path) -> bool:
     """Whether `folder` holds a model, or what a killed process left of one."""
-    if not (folder / CONFIG).exists():
-        return is_marked(folder / TENSORS)
-    return _parse_config(folder / CONFIG) is not None
+    if not (folder / CONFIG_FILE).exists():
+        return is_marked(folder / TENSORS_FILE)
+    return _parse_config(folder / CONFIG_FILE) is not None
 
 
 def _settle(folder: Path) -> None:
@@ -256,36 +271,36 @@ def _read_config(folder: Path) -> dict[str, Any]:
     if not folder.exists():
         raise InputError(f"{folder}: no such folder; make a model with 'pair2vec train'")
     if not folder.is_dir():
-        raise InputError(f"{folder}: is a file; a model is a folder with {', '.join(FILES)}")
-    if not (folder / CONFIG).exists():
+        raise InputError(f"{folder}: is a file; a model is a folder with {', '.join(MODEL_FILES)}")
+    if not (folder / CONFIG_FILE).exists():
         raise InputError(
-            f"{folder}: not a complete model (no {CONFIG}); if saving it was stopped, save it again"
+            f"{folder}: not a complete model (no {CONFIG_FILE}); if saving it was stopped, save it again"
         )
-    config = _parse_config(folder / CONFIG)
+    config = _parse_config(folder / CONFIG_FILE)
     if config is None:
-        raise InputError(f"{folder / CONFIG}: is not the config of a pair2vec model")
-    if config["format"] > FORMAT:
+        raise InputError(f"{folder / CONFIG_FILE}: is not the config of a pair2vec model")
+    if config["format"] > MODEL_FORMAT:
         raise InputError(
             f"{folder}: model format {config['format']} is newer than this version reads "
-            f"({FORMAT}); upgrade pair2vec"
+            f"({MODEL_FORMAT}); upgrade pair2vec"
         )
     return config
 
 
 def _check_stored(folder: Path, stored: Arrays, name: str, shape: list[int]) -> None:
     if name not in stored:
-        raise InputError(f"{folder / TENSORS}: has no tensor {name!r}; {_WAY_OUT}")
+        raise InputError(f"{folder / TENSORS_FILE}: has no tensor {name!r}; {_WAY_OUT}")
     array = stored[name]
     if list(array.shape) != shape:
         raise InputError(
-            f"{folder / TENSORS}: tensor {name!r} has shape {list(array.shape)} where {CONFIG} "
+            f"{folder / TENSORS_FILE}: tensor {name!r} has shape {list(array.shape)} where {CONFIG_FILE} "
             f"says {shape}; {_WAY_OUT}"
         )
     if array.dtype == np.int8:
         scale = stored.get(scale_name(name))
         if scale is None or scale.shape != array.shape[:1]:
             raise InputError(
-                f"{folder / TENSORS}: has no scale for each row of {name!r}; {_WAY_OUT}"
+                f"{folder / TENSORS_FILE}: has no scale for each row of {name!r}; {_WAY_OUT}"
             )
 
 
@@ -299,7 +314,7 @@ def _read_vocabulary(path: Path, counts: NDArray[np.int64]) -> Vocabulary:
         raise InputError(f"{path}: is not UTF-8; {_WAY_OUT}") from error
     if (len(words),) != counts.shape:
         raise InputError(
-            f"{path}: has {len(words):,} words where {TENSORS} has {counts.size:,}; {_WAY_OUT}"
+            f"{path}: has {len(words):,} words where {TENSORS_FILE} has {counts.size:,}; {_WAY_OUT}"
         )
     special = len(SPECIAL_TOKENS)
     if tuple(words[:special]) != SPECIAL_TOKENS:
@@ -308,3 +323,55 @@ def _read_vocabulary(path: Path, counts: NDArray[np.int64]) -> Vocabulary:
     if len(vocabulary.ids) != len(vocabulary):
         raise InputError(f"{path}: has a word twice; {_WAY_OUT}")
     return vocabulary
+
+
+# == A model in a few printable lines.
+
+
+def model_facts(saved: SavedModel) -> dict[str, str]:
+    """What is known of a model, as printable values by name; what is not known is left out."""
+    config = saved.config
+    size = sum(
+        path.stat().st_size for path in map(saved.folder.joinpath, MODEL_FILES) if path.exists()
+    )
+    facts = {"model": str(saved.folder), **size_facts(config), "size on disk": decimal(size)}
+    facts.pop("model.safetensors", None)
+    recipe = config.get("recipe")
+    name = recipe.get("name") if isinstance(recipe, dict) else recipe
+    if isinstance(name, str):
+        facts["recipe"] = name
+    corpus = corpus_facts(config)
+    if "fingerprint" in corpus:
+        facts["corpus fingerprint"] = corpus["fingerprint"][:SHORT_FINGERPRINT]
+    if "tokens" in corpus:
+        facts["corpus tokens"] = corpus["tokens"]
+    if "triples seen" in corpus:
+        facts["triples seen"] = corpus["triples seen"]
+    if "licence" in config:
+        facts["licence"] = str(config["licence"])
+    # Under a name of their own, so that a metric called "words" is not taken for the size.
+    metrics = flat_settings(config.get("metrics") or None, "metric")
+    return {**facts, **{f"metrics.{name}": value for name, value in metrics.items()}}
+
+
+# == What a model says of itself, added to after it was made.
+
+
+def describe_model(folder: str | os.PathLike[str], facts: Mapping[str, Any]) -> None:
+    """Add `facts` to the config of the model in `folder`, and write its card anew.
+
+    Objects are merged, anything else is replaced. Known to the card are ``name``, ``licence``,
+    ``notes`` (a list of lines) and ``metrics``.
+    """
+    config = _merged(load_model(folder).config, facts)
+    content = to_json(config)
+    write_file(Path(folder) / CARD_FILE, model_card(config).encode())
+    write_file(Path(folder) / CONFIG_FILE, content)
+
+
+def _merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    made = {**old, **new}
+    for name in old.keys() & new.keys():
+        if isinstance(old[name], Mapping) and isinstance(new[name], Mapping):
+            made[name] = _merged(old[name], new[name])
+    return made

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from pair2vec import __version__
+from pair2vec.server.endpoints import Endpoint
 from pair2vec.server.parameters import Parameter
-from pair2vec.server.questions import Question
+from pair2vec.version import __version__
 
 _JSON = "application/json"
 _FAILURES = {
@@ -16,7 +16,7 @@ _FAILURES = {
 }
 
 
-def described(questions: Iterable[Question], *, most_questions: int) -> dict[str, object]:
+def openapi_document(questions: Iterable[Endpoint], *, most_questions: int) -> dict[str, object]:
     """The whole description."""
     paths = {f"/api/{question.name}": _path(question, most_questions) for question in questions}
     return {
@@ -31,7 +31,7 @@ def described(questions: Iterable[Question], *, most_questions: int) -> dict[str
     }
 
 
-def _path(question: Question, most_questions: int) -> dict[str, object]:
+def _path(question: Endpoint, most_questions: int) -> dict[str, object]:
     asked = {
         "type": "object",
         "properties": {p.name: p.schema() | {"description": p.says} for p in question.parameters},

@@ -25,13 +25,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pair2vec.errors import InputError
-from pair2vec.text.places import Place, write_whole
+from pair2vec.runtime.storage import StoragePath, write_file
 from pair2vec.text.vocabulary import BOUNDARY, Vocabulary
 
-FORMAT = 1
+CORPUS_FORMAT = 1
 SHARD_TOKENS = 2**31
 MANIFEST = "manifest.json"
-VOCABULARY = "vocabulary.tsv"
+VOCABULARY_TSV = "vocabulary.tsv"
 
 Ids = NDArray[np.unsignedinteger]
 
@@ -144,10 +144,10 @@ def open_corpus(folder: str | os.PathLike[str]) -> Corpus:
         )
         for number, size in enumerate(manifest.shards)
     )
-    return Corpus(folder, manifest, Vocabulary.from_tsv(folder / VOCABULARY), shards)
+    return Corpus(folder, manifest, Vocabulary.from_tsv(folder / VOCABULARY_TSV), shards)
 
 
-def read_manifest(folder: Place) -> Manifest:
+def read_manifest(folder: StoragePath) -> Manifest:
     """The manifest of a complete corpus."""
     path = folder / MANIFEST
     if not folder.exists():
@@ -159,10 +159,10 @@ def read_manifest(folder: Place) -> Manifest:
         )
     try:
         saved = json.loads(path.read_bytes())
-        if saved["format"] > FORMAT:
+        if saved["format"] > CORPUS_FORMAT:
             raise InputError(
                 f"{folder}: corpus format {saved['format']} is newer than this version reads "
-                f"({FORMAT}); upgrade pair2vec"
+                f"({CORPUS_FORMAT}); upgrade pair2vec"
             )
         return Manifest(**{field.name: saved[field.name] for field in fields(Manifest)})
     except (ValueError, KeyError, TypeError) as error:
@@ -186,7 +186,7 @@ class CorpusWriter:
     """Writes the files of a corpus in order, the manifest last."""
 
     def __init__(
-        self, folder: Place, vocabulary: Vocabulary, shard_ids: int = SHARD_TOKENS
+        self, folder: StoragePath, vocabulary: Vocabulary, shard_ids: int = SHARD_TOKENS
     ) -> None:
         self.dtype = np.dtype("<u2" if len(vocabulary) <= 1 << 16 else "<u4")
         self.sentences = 0
@@ -197,7 +197,7 @@ class CorpusWriter:
         listing = vocabulary.to_tsv()
         # One digest a kind of content, so that how much is written at a time does not matter.
         self._digests = [hashlib.sha256(listing), hashlib.sha256(), hashlib.sha256()]
-        write_whole(folder / VOCABULARY, listing)
+        write_file(folder / VOCABULARY_TSV, listing)
         self._open_shard()
 
     def _open_shard(self) -> None:
@@ -260,7 +260,7 @@ class CorpusWriter:
         """Close the files and write the manifest: from here on the corpus is complete."""
         self._close_shard()
         manifest = Manifest(
-            format=FORMAT,
+            format=CORPUS_FORMAT,
             fingerprint=hashlib.sha256(
                 b"".join(digest.digest() for digest in self._digests)
             ).hexdigest(),
@@ -270,5 +270,5 @@ class CorpusWriter:
             shards=[asdict(size) for size in self._shards],
             **facts,
         )
-        write_whole(self._folder / MANIFEST, manifest.to_json())
+        write_file(self._folder / MANIFEST, manifest.to_json())
         return manifest

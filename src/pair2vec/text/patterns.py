@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 from pair2vec.errors import UsageError
 from pair2vec.text.sentences import cased_tokens, fold
-from pair2vec.text.spelling import find_word
-from pair2vec.text.vocabulary import BOUNDARY, SPECIAL_TOKENS, Vocabulary, X, Y
+from pair2vec.text.vocabulary import BOUNDARY, SPECIAL_TOKENS, Vocabulary, X, Y, find_word
 
 DISTANCES = range(1, 6)
 """How far to the right of x the paper looks for y."""

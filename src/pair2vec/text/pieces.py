@@ -5,12 +5,26 @@ alone, never on the number of workers.
 """
 
 import hashlib
+import io
+import json
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from itertools import chain, repeat
+from typing import BinaryIO, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pair2vec.errors import InputError
-from pair2vec.text.wikipedia import DUMP_END, PAGE_END, is_dump
+from pair2vec.runtime.storage import StoragePath, write_file
+from pair2vec.text.corpus import Ids
+from pair2vec.text.mediawiki import DUMP_END, PAGE_END, MalformedXmlError, is_dump, parse_articles
+from pair2vec.text.sentences import encode, normalise_text
+from pair2vec.text.vocabulary import BOUNDARY, PADDING
+from pair2vec.text.whitespace import WhitespaceTokens, number_tokens
+from pair2vec.text.wikitext import clean_wikitext
 
 PIECE_BYTES = 8 << 20
 LARGEST_PAGE = 256 << 20
@@ -110,3 +124,202 @@ def _end_of_dump_piece(buffer: bytearray, size: int) -> int:
     if found < 0:
         found = buffer.find(PAGE_END, size - len(PAGE_END))
     return found + len(PAGE_END) if found >= 0 else 0
+
+
+# == A piece's text as ids of its own words, before there is a vocabulary.
+#
+# One pass over the text is the expensive one. Numbering each piece's words by themselves makes the
+# second pass, from these numbers to the vocabulary's, a table look-up.
+
+
+_BLANK_LINES = re.compile(rb"\n\s*\n")
+
+
+@dataclass(frozen=True)
+class PieceStatistics:
+    """What a piece holds."""
+
+    documents: int
+    tokens: int
+    invalid_bytes: int
+    """Places that were not UTF-8, each replaced by white space."""
+
+
+@dataclass(frozen=True)
+class EncodedPiece:
+    """A piece as ids of its own words: 0 ends a sentence, n is words[n - 1]."""
+
+    ids: NDArray[np.unsignedinteger]
+    words: list[str]
+    counts: NDArray[np.int64]
+    statistics: PieceStatistics
+
+    def save(self, path: StoragePath) -> None:
+        """Write to `path`, whole or not at all."""
+        write_file(path, self.to_bytes())
+
+    def to_bytes(self) -> bytes:
+        """As the file has it."""
+        words = np.frombuffer("\n".join(self.words).encode(), np.uint8)
+        statistics = np.frombuffer(json.dumps(asdict(self.statistics)).encode(), np.uint8)
+        file = io.BytesIO()
+        np.savez(file, ids=self.ids, words=words, counts=self.counts, statistics=statistics)
+        return file.getvalue()
+
+
+def load_words(piece: StoragePath | bytes) -> tuple[list[str], NDArray[np.int64], PieceStatistics]:
+    """The words, counts and statistics of an encoded piece, in a file or as a file has it."""
+    with _opened(piece) as file, np.load(file) as saved:
+        words = saved["words"].tobytes().decode().split("\n")
+        statistics = PieceStatistics(**json.loads(saved["statistics"].tobytes()))
+        return words if words != [""] else [], saved["counts"], statistics
+
+
+def load_ids(piece: StoragePath | bytes) -> NDArray[np.unsignedinteger]:
+    """The ids of an encoded piece, in a file or as a file has it."""
+    with _opened(piece) as file, np.load(file) as saved:
+        ids: NDArray[np.unsignedinteger] = saved["ids"]
+        return ids
+
+
+def _opened(piece: StoragePath | bytes) -> BinaryIO:
+    return io.BytesIO(piece) if isinstance(piece, bytes) else piece.open("rb")
+
+
+def encode_piece(piece: Piece) -> EncodedPiece:
+    """Clean, split and number the words of a piece."""
+    chunks, documents, invalid_bytes = _chunks_of_piece(piece)
+    ids, words = encode(chunks)
+    counts = np.bincount(ids, minlength=len(words) + 1)[1:]
+    first_line_is_blank = not piece.content.partition(b"\n")[0].strip()
+    statistics = PieceStatistics(
+        documents=documents - (piece.continues and not first_line_is_blank),
+        tokens=int(counts.sum()),
+        invalid_bytes=invalid_bytes,
+    )
+    return EncodedPiece(ids, words, counts, statistics)
+
+
+def _chunks_of_piece(piece: Piece) -> tuple[WhitespaceTokens, int, int]:
+    """The chunks of all documents, and how many documents and invalid bytes there are."""
+    text = bytearray()
+    documents = invalid_bytes = 0
+    for document, invalid in _articles(piece) if piece.is_dump else _documents(piece):
+        text += normalise_text(document).encode() + b"\n"
+        documents += 1
+        invalid_bytes += invalid
+    return number_tokens(text), documents, invalid_bytes
+
+
+def _decode(content: bytes) -> tuple[str, int]:
+    """Text with U+FFFD where `content` is not UTF-8, and the number of such places."""
+    try:
+        return content.decode(), 0
+    except UnicodeDecodeError:
+        text = content.decode(errors="replace")
+        return text, text.count("\ufffd") - content.count("\ufffd".encode())
+
+
+def _documents(piece: Piece) -> Iterator[tuple[str, int]]:
+    """The documents of a text, each with its number of invalid bytes.
+
+    Decoded one by one: a single rare character makes Python store a whole string in four bytes a
+    character, and most documents have none.
+    """
+    content = piece.content.removeprefix(b"\xef\xbb\xbf")
+    for document in _BLANK_LINES.split(content):
+        if document and not document.isspace():
+            yield _decode(document)
+
+
+def _articles(piece: Piece) -> Iterator[tuple[str, int]]:
+    """The articles of a dump as text, the first with the number of invalid bytes of all."""
+    invalid_bytes = 0
+    try:
+        found = parse_articles(piece.content)
+    except MalformedXmlError as error:
+        mended, invalid_bytes = _decode(piece.content)
+        if not invalid_bytes:
+            raise _malformed(piece, error) from error
+        try:
+            found = parse_articles(mended.encode())
+        except MalformedXmlError as again:
+            raise _malformed(piece, again) from again
+    for article in found:
+        yield f"{article.title}\n{clean_wikitext(article.wikitext)}", invalid_bytes
+        invalid_bytes = 0
+
+
+def _malformed(piece: Piece, error: MalformedXmlError) -> InputError:
+    return InputError(
+        f"{piece.source}: malformed XML near byte {piece.offset + error.position:,} "
+        f"({error}); fetch the dump again"
+    )
+
+
+# == What a worker does with a piece: pure functions, so that it may as well be done twice.
+
+
+class PieceTask(NamedTuple):
+    """A piece to encode into a file, or None where the file is there."""
+
+    path: StoragePath
+    piece: Piece | None
+    read: int
+    total: int | None
+
+    def without_content(self) -> "PieceTask":
+        """The task once done: the content need not travel back."""
+        if self.piece is None:
+            return self
+        return self._replace(piece=Piece(self.piece.source, self.piece.offset, b"", is_dump=False))
+
+
+class EncodedPieceBytes(NamedTuple):
+    """A task done, and what its file is to hold; None where the file is there."""
+
+    task: PieceTask
+    encoded: bytes | None
+
+
+def encode_to_file(task: PieceTask) -> PieceTask:
+    """Encode a piece, and write it where the task says."""
+    if task.piece is not None:
+        encode_piece(task.piece).save(task.path)
+    return task.without_content()
+
+
+def encode_to_send(task: PieceTask) -> EncodedPieceBytes:
+    """Encode a piece for another machine to write."""
+    encoded = None if task.piece is None else encode_piece(task.piece).to_bytes()
+    return EncodedPieceBytes(task.without_content(), encoded)
+
+
+class IdsTask(NamedTuple):
+    """An encoded piece, by its place or as the file has it, and the vocabulary, as its file has it.
+
+    Bytes, because they travel faster than a table; a worker makes the table once.
+    """
+
+    piece: StoragePath | bytes
+    vocabulary: bytes
+
+
+def ids_of_piece(task: IdsTask) -> Ids:
+    """A piece's sentences in the vocabulary's ids, `BOUNDARY` behind each, unknown words gone."""
+    words, _, _ = load_words(task.piece)
+    ids = map(_ids_by_word(task.vocabulary).get, words, repeat(PADDING))
+    table = np.fromiter(chain([BOUNDARY], ids), np.uint32, len(words) + 1)
+    tokens: Ids = table[load_ids(task.piece)]
+    tokens = tokens[tokens != PADDING]
+    is_end = tokens == BOUNDARY
+    # Of boundaries in a row only the first ends a sentence; one at the start ends none.
+    repeats = is_end & np.concatenate([[True], is_end[:-1]])
+    sentences: Ids = tokens[~repeats]
+    return sentences
+
+
+@lru_cache(maxsize=1)
+def _ids_by_word(vocabulary: bytes) -> dict[str, int]:
+    lines = vocabulary.decode().split("\n")[:-1]
+    return {line.partition("\t")[0]: number for number, line in enumerate(lines)}

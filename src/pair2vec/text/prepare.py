@@ -12,14 +12,15 @@ import errno
 import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from pair2vec import __version__
 from pair2vec.errors import InputError, Pair2vecError, UsageError
+from pair2vec.runtime.jobs import claimed_folder
+from pair2vec.runtime.storage import RemotePath, StoragePath, size_of, storage_path, write_file
 from pair2vec.text.corpus import (
     SHARD_TOKENS,
     Corpus,
@@ -28,20 +29,44 @@ from pair2vec.text.corpus import (
     open_corpus,
     read_manifest,
 )
-from pair2vec.text.encoding import PieceStatistics, load_words
-from pair2vec.text.engine import Engine, open_engine
-from pair2vec.text.job_folder import claimed_folder
-from pair2vec.text.piece_tasks import (
+from pair2vec.text.engines import Engine, local_engine
+from pair2vec.text.pieces import (
+    PIECE_BYTES,
     IdsTask,
+    Piece,
+    PieceStatistics,
     PieceTask,
+    cut_into_pieces,
     encode_to_file,
     encode_to_send,
     ids_of_piece,
+    load_words,
 )
-from pair2vec.text.pieces import PIECE_BYTES, Piece, cut_into_pieces
-from pair2vec.text.places import Place, RemotePath, place, size_of, write_whole
 from pair2vec.text.sources import Source, SourceRecord, find_sources
 from pair2vec.text.vocabulary import Vocabulary, WordTotals, most_frequent
+from pair2vec.version import __version__
+
+
+def open_engine(name: str, workers: int | None) -> AbstractContextManager[Engine]:
+    """The engine of that name; with None as many workers as it has cores."""
+    if workers is not None and workers < 1:
+        raise UsageError(f"workers is {workers}; it must be 1 or more")
+    if name == "local":
+        return _on_this_machine(workers or len(os.sched_getaffinity(0)))
+    if name != "ray":
+        raise UsageError(f"engine is {name!r}; it must be local or ray")
+    try:
+        from pair2vec.text.ray_engine import ray_engine
+    except ImportError as error:
+        raise Pair2vecError("--engine ray needs Ray: pip install 'pair2vec[ray]'") from error
+    return ray_engine(workers)
+
+
+@contextmanager
+def _on_this_machine(workers: int) -> Iterator[Engine]:
+    with local_engine(workers) as ordered_map:
+        yield Engine(ordered_map, shares_disk=True)
+
 
 _log = logging.getLogger(__name__)
 
@@ -64,7 +89,7 @@ class PrepareConfig:
                 raise UsageError(f"{name} is {getattr(self, name)}; it must be 1 or more")
 
 
-class Progress(NamedTuple):
+class PrepareProgress(NamedTuple):
     """How far the work is."""
 
     stage: str
@@ -75,7 +100,7 @@ class Progress(NamedTuple):
     """Made in this run; those found from an earlier one do not count for speed."""
 
 
-def _no_report(_: Progress) -> None:
+def _no_report(_: PrepareProgress) -> None:
     pass
 
 
@@ -87,10 +112,10 @@ def prepare(
     workers: int | None = 1,
     engine: str = "local",
     overwrite: bool = False,
-    report: Callable[[Progress], None] = _no_report,
+    report: Callable[[PrepareProgress], None] = _no_report,
 ) -> Corpus:
     """Make a corpus as `make_corpus` does, in a local folder, and open it."""
-    folder = place(out)
+    folder = storage_path(out)
     if isinstance(folder, RemotePath):
         raise UsageError(f"{out}: a remote corpus cannot be opened; use make_corpus and copy it")
     make_corpus(
@@ -107,7 +132,7 @@ def make_corpus(
     workers: int | None = 1,
     engine: str = "local",
     overwrite: bool = False,
-    report: Callable[[Progress], None] = _no_report,
+    report: Callable[[PrepareProgress], None] = _no_report,
 ) -> Manifest:
     """Make a corpus folder `out` of texts or dumps, or finish one that was begun.
 
@@ -123,7 +148,7 @@ def make_corpus(
         report: Called now and then with the progress.
     """
     config = config or PrepareConfig()
-    folder = place(out)
+    folder = storage_path(out)
     opening = open_engine(engine, workers)
     names = find_sources(inputs, without=folder)
     for name in names:
@@ -143,7 +168,7 @@ def make_corpus(
 
 
 @contextmanager
-def _scratch_folder(pieces: Place) -> Iterator[Path]:
+def _scratch_folder(pieces: StoragePath) -> Iterator[Path]:
     """A local folder for sums of words that go beyond memory."""
     if isinstance(pieces, Path):
         yield pieces
@@ -153,7 +178,7 @@ def _scratch_folder(pieces: Place) -> Iterator[Path]:
 
 
 @contextmanager
-def _saying_how_to_go_on(out: Place) -> Iterator[None]:
+def _saying_how_to_go_on(out: StoragePath) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -175,13 +200,13 @@ def _check_readable(name: str) -> None:
 class _Job:
     """One run, and what it has gathered."""
 
-    out: Place
-    folder: Place
+    out: StoragePath
+    folder: StoragePath
     """Where the encoded pieces are."""
     config: PrepareConfig
-    report: Callable[[Progress], None]
+    report: Callable[[PrepareProgress], None]
     totals: WordTotals
-    pieces: list[Place] = field(default_factory=list)
+    pieces: list[StoragePath] = field(default_factory=list)
     statistics: list[PieceStatistics] = field(default_factory=list)
     sources: list[SourceRecord] = field(default_factory=list)
     tokens_made: int = 0
@@ -193,7 +218,7 @@ class _Job:
             self.totals.add(words, counts.tolist())
             self.statistics.append(statistics)
             self.tokens_made += 0 if task.piece is None else statistics.tokens
-            self.report(Progress("read", task.read, task.total, self.tokens_made))
+            self.report(PrepareProgress("read", task.read, task.total, self.tokens_made))
         if not any(piece.tokens for piece in self.statistics):
             raise InputError(f"{', '.join(names)}: no words found; is the input empty?")
 
@@ -204,7 +229,7 @@ class _Job:
             return
         for task, encoded in engine.ordered_map(encode_to_send, tasks):
             if encoded is not None:
-                write_whole(task.path, encoded)
+                write_file(task.path, encoded)
             yield task
 
     def _is_reached_by(self, engine: Engine) -> bool:
@@ -212,7 +237,7 @@ class _Job:
         return engine.shares_disk or isinstance(self.folder, RemotePath)
 
     def _tasks(self, names: Sequence[str], engine: Engine) -> Iterator[PieceTask]:
-        sizes = [None if name == "-" else size_of(place(name)) for name in names]
+        sizes = [None if name == "-" else size_of(storage_path(name)) for name in names]
         total = None if None in sizes else sum(size for size in sizes if size)
         before = 0
         for name in names:
@@ -227,7 +252,7 @@ class _Job:
                 if source.position == 0:
                     _log.warning("%s is empty", source.name)
 
-    def _piece_path(self, piece: Piece) -> Place:
+    def _piece_path(self, piece: Piece) -> StoragePath:
         path = self.folder / f"{len(self.pieces):06d}-{piece.checksum()}.npz"
         self.pieces.append(path)
         return path
@@ -251,7 +276,7 @@ class _Job:
             tasks = self._ids_tasks(vocabulary, engine)
             for number, ids in enumerate(engine.ordered_map(ids_of_piece, tasks), start=1):
                 writer.append(ids)
-                self.report(Progress("write", number, len(self.pieces), writer.tokens))
+                self.report(PrepareProgress("write", number, len(self.pieces), writer.tokens))
             writer.finish(
                 version=__version__,
                 documents=sum(piece.documents for piece in self.statistics),

@@ -17,9 +17,9 @@ from typing import Any, TypeVar
 import ray
 from ray.exceptions import RayError, RayTaskError
 
-from pair2vec import __version__
 from pair2vec.errors import Pair2vecError
-from pair2vec.text.engine import Engine
+from pair2vec.text.engines import Engine
+from pair2vec.version import __version__
 
 RETRIES = 5
 """How often a piece may lose its worker before it is taken to be what kills them."""
@@ -32,8 +32,8 @@ _NOT_INSTALLED = ("ImportError", "ModuleNotFoundError", "failed to import")
 _SECONDS_TO_ANSWER = 30
 _HOST_AND_PORT = re.compile(r"[^/]+:\d+")
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
+_Item = TypeVar("_Item")
+_Result = TypeVar("_Result")
 
 
 @contextmanager
@@ -105,8 +105,8 @@ class _Tasks:
         self._running: list[Any] = []
 
     def ordered_map(
-        self, function: Callable[[Item], Result], items: Iterable[Item], /
-    ) -> Iterator[Result]:
+        self, function: Callable[[_Item], _Result], items: Iterable[_Item], /
+    ) -> Iterator[_Result]:
         """Apply `function` to many items on the cluster, with results in the items' order."""
         results: deque[Any] = deque()
         for item in items:
@@ -117,7 +117,7 @@ class _Tasks:
         while results:
             yield _get(results.popleft())
 
-    def _start(self, function: Callable[[Item], Result], item: Item) -> Any:  # noqa: ANN401
+    def _start(self, function: Callable[[_Item], _Result], item: _Item) -> Any:  # noqa: ANN401
         while len(self._running) >= self._limit:
             _, self._running = ray.wait(self._running, num_returns=1)
         result = _on_worker.remote(__version__, function, item)

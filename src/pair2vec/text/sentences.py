@@ -1,27 +1,4 @@
-"""Text to sentences to tokens: the one set of rules for corpora and for queries.
-
-The rules, in the order they apply:
-
-1. **Normalise.** HTML entities decoded; curly quotes and apostrophes made straight, all white space
-   but a line's end a blank; soft hyphens and zero-width characters, web addresses, and
-   ``formula_12`` placeholders and empty brackets, which text extracted from Wikipedia is full of,
-   removed.
-2. **Break into sentences** at a line's end, and after ``. ! ? …`` (and closing quotes or brackets)
-   followed by white space and something that can start a sentence: a capital, a digit, or a letter
-   of a script without capitals. Not after a title (``Dr. Smith``), not after ``No.`` or ``Jan.``
-   before a number; after an initial or an acronym (``J. Smith``, ``U.S. Army``) only before a word
-   that commonly starts a sentence (``in the U.S. The ...``). ``。！？।`` end one by themselves.
-3. **Split into tokens.** A token is an acronym with its points (``u.s.``); a number
-   with its separators (``1,000.5``); a word with inner apostrophes, hyphens and underscores
-   (``don't``, ``well-known``, ``new_york``), a hyphen between two digits excepted (``1990-95``);
-   the possessive ``'s``, by itself (``france 's capital``: the relation is between the words); or a
-   single punctuation mark.
-4. **Lower-case** each token and compose its accents (NFC).
-
-No token crosses white space, and whether a sentence ends there is told by the chunks of text before
-and after it. So rules 2 to 4 are asked once a distinct chunk, and numpy puts the text together from
-the answers: no Python runs for a token or a sentence.
-"""
+"""Where sentences end: rule 2 of `sentences`, told from a chunk and the one after it."""
 
 import html
 import re
@@ -35,8 +12,112 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pair2vec.text.breaks import sentence_ends
-from pair2vec.text.chunks import LINE_END, Chunks, joined_rows, number_chunks
+from pair2vec.text.whitespace import LINE_END, WhitespaceTokens, concatenate_slices, number_tokens
+
+# Followed by a name, so never the end of a sentence.
+_TITLES = """Mr Mrs Ms Mx Dr Prof St Ste Mt Ft Rev Fr Sr Msgr Hon Gen Col Lt Maj Capt Cpt Sgt Cpl
+    Cmdr Cdr Adm Gov Sen Rep Pres Supt Amb Mme Mlle vs cf viz ca approx resp e.g i.e""".split()
+# Followed by a number when they are abbreviations: "No. 5", but "He said no. Five left."
+_NUMBERED = """No Nos Nr no nos nr p pp Vol vol Vols vols Fig fig Figs figs Eq eq Ch ch Sec sec Art
+    art Op op Pt pt Ed ed c Jan Feb Mar Apr Jun Jul Aug Sep Sept Oct Nov Dec""".split()
+# After an initial or an acronym a capital proves nothing; these words do.
+_STARTERS = """The This That These Those There Then They He She It We You I His Her Its Their Our My
+    In On At By For From After Before During When While Where Since As If Although However But And
+    Some Many Most Both Each One Two Other Another According Under With Until Also An""".split()
+
+_END_MARKS = frozenset(".!?…")
+_CLOSERS = "\"')]»"
+_OPENERS = r"""["'(\[«]"""
+
+_BREAKS = np.array(
+    [  # before: no start, a digit, a starter, another start
+        [False, False, False, False],  # after no end
+        [False, False, True, False],  # after an initial or an acronym
+        [False, False, True, True],  # after the abbreviation of what is numbered
+        [False, True, True, True],  # after another end
+    ]
+)
+"""Whether a sentence ends between two chunks: a row for the first, a column for the second."""
+
+
+def _ends_one_of(words: Iterable[str]) -> str:
+    """What follows the point of one of `words`: a look-behind a length, as Python wants them."""
+    by_length: dict[int, list[str]] = {}
+    for word in words:
+        by_length.setdefault(len(word), []).append(re.escape(word))
+    return "|".join(rf"(?<=\b(?:{'|'.join(group)})\.)" for group in by_length.values())
+
+
+# Matched behind the point. The number of the group is the row of _BREAKS.
+_ABBREVIATION = re.compile(
+    rf"""
+    (?<! \w{{7}}\. )                            # none is that long
+    (?: {_ends_one_of(_TITLES)}
+      | (?<= \b[^\W\d_]\. ) (?: (\Z) | )        # an initial, or the end of an acronym
+      | (?: {_ends_one_of(_NUMBERED)} ) (\Z)
+    )
+    """,
+    re.VERBOSE,
+)
+_ANOTHER_END = 3
+# The number of the group is the column of _BREAKS.
+_START = re.compile(rf"(\d) | ((?:{'|'.join(_STARTERS)})\b) | {_OPENERS}* ([^\W_])", re.VERBOSE)
+
+
+def sentence_ends(chunks: WhitespaceTokens) -> Iterator[NDArray[np.bool_]]:
+    """For each block of chunks, behind which of them a sentence ends inside a line."""
+    blocks, distinct = chunks
+    end_kinds = np.fromiter(map(_end_kind, distinct), np.uint8, len(distinct))
+    for numbers in blocks:
+        places = np.flatnonzero(end_kinds[numbers])
+        following, which = np.unique(numbers[places + 1], return_inverse=True)
+        start_kinds = np.array([_start_kind(distinct[n]) for n in following.tolist()], np.uint8)
+        ends = np.zeros(len(numbers), np.bool_)
+        ends[places] = _BREAKS[end_kinds[numbers[places]], start_kinds[which]]
+        yield ends
+
+
+def _end_kind(chunk: str) -> int:
+    """The row of `_BREAKS` for `chunk`."""
+    stem = chunk.rstrip(_CLOSERS)
+    if stem[-1:] not in _END_MARKS:
+        return 0
+    abbreviation = _ABBREVIATION.match(chunk, len(stem))
+    return (abbreviation.lastindex or 0) if abbreviation else _ANOTHER_END
+
+
+def _start_kind(chunk: str) -> int:
+    """The column of `_BREAKS` for `chunk`."""
+    start = _START.match(chunk)
+    if start is None or start.group(start.lastindex or 0).islower():
+        return 0
+    return start.lastindex or 0
+
+
+# == Text to sentences to tokens: the one set of rules for corpora and for queries.
+#
+# The rules, in the order they apply:
+#
+# 1. **Normalise.** HTML entities decoded; curly quotes and apostrophes made straight, all white space
+#    but a line's end a blank; soft hyphens and zero-width characters, web addresses, and
+#    ``formula_12`` placeholders and empty brackets, which text extracted from Wikipedia is full of,
+#    removed.
+# 2. **Break into sentences** at a line's end, and after ``. ! ? …`` (and closing quotes or brackets)
+#    followed by white space and something that can start a sentence: a capital, a digit, or a letter
+#    of a script without capitals. Not after a title (``Dr. Smith``), not after ``No.`` or ``Jan.``
+#    before a number; after an initial or an acronym (``J. Smith``, ``U.S. Army``) only before a word
+#    that commonly starts a sentence (``in the U.S. The ...``). ``。！？।`` end one by themselves.
+# 3. **Split into tokens.** A token is an acronym with its points (``u.s.``); a number
+#    with its separators (``1,000.5``); a word with inner apostrophes, hyphens and underscores
+#    (``don't``, ``well-known``, ``new_york``), a hyphen between two digits excepted (``1990-95``);
+#    the possessive ``'s``, by itself (``france 's capital``: the relation is between the words); or a
+#    single punctuation mark.
+# 4. **Lower-case** each token and compose its accents (NFC).
+#
+# No token crosses white space, and whether a sentence ends there is told by the chunks of text before
+# and after it. So rules 2 to 4 are asked once a distinct chunk, and numpy puts the text together from
+# the answers: no Python runs for a token or a sentence.
+
 
 BREAK = "\n"
 """What ends a line, which is never part of a token."""
@@ -88,7 +169,7 @@ def decode_entities(text: str) -> str:
     return _ENTITY.sub(lambda entity: _unescape(entity[0]), text) if "&" in text else text
 
 
-def normalise(text: str) -> str:
+def normalise_text(text: str) -> str:
     """Rule 1: one spelling for what is written in several ways."""
     text = decode_entities(text)
     if not text.isascii():
@@ -131,7 +212,7 @@ _TOKEN = re.compile(
 
 def cased_tokens(text: str) -> list[str]:
     """Rules 1 and 3: the tokens of `text`, taken as one line, as written."""
-    line = normalise(text.replace("\n", " "))
+    line = normalise_text(text.replace("\n", " "))
     return [token for token in _TOKEN.findall(line) if token != BREAK]
 
 
@@ -158,7 +239,7 @@ class EncodedText(NamedTuple):
     words: list[str]
 
 
-def encode(chunks: Chunks) -> EncodedText:
+def encode(chunks: WhitespaceTokens) -> EncodedText:
     """Rules 2 to 4, for the chunks of a normalised text."""
     tokens, words = _encode_chunks(chunks.distinct)
     # Behind each chunk's tokens is a 0, which is taken along where a sentence ends.
@@ -167,7 +248,7 @@ def encode(chunks: Chunks) -> EncodedText:
     sizes = stops - starts
     sizes[LINE_END] = 1
     ids = [
-        joined_rows(tokens, starts[numbers], sizes[numbers] + ends)
+        concatenate_slices(tokens, starts[numbers], sizes[numbers] + ends)
         for numbers, ends in zip(chunks.blocks, sentence_ends(chunks), strict=True)
     ]
     return EncodedText(np.concatenate(ids), words)
@@ -187,7 +268,7 @@ def _encode_chunks(chunks: list[str]) -> EncodedText:
 
 def split_sentences(text: str) -> Iterator[list[str]]:
     """The sentences of `text`, each a list of tokens."""
-    ids, words = encode(number_chunks(normalise(text).encode(errors="ignore")))
+    ids, words = encode(number_tokens(normalise_text(text).encode(errors="ignore")))
     for is_inside, numbers in groupby(ids.tolist(), bool):
         if is_inside:
             yield [words[number - 1] for number in numbers]

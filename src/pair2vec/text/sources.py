@@ -16,12 +16,13 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import BinaryIO, Protocol, TypeVar
+from typing import BinaryIO, Protocol
 
 from pair2vec.errors import InputError, UsageError
-from pair2vec.text.places import Place, RemotePath, entries, place
+from pair2vec.runtime.storage import RemotePath, StoragePath, entries, storage_path
+from pair2vec.text.engines import OrderedMap
 
-BLOCK = 1 << 20
+BLOCK_BYTES = 1 << 20
 """Bytes read at a time."""
 
 STANDARD_INPUT = "-"
@@ -39,34 +40,22 @@ _UNREADABLE = {
 _LONGEST_MAGIC = 10
 # A stream's header and the first word of its content: a block, or the end of an empty stream.
 _BZIP2_STREAM = re.compile(rb"BZh[1-9](?:1AY&SY|\x17\x72\x45\x38\x50\x90)")
-_LONGEST_STREAM = 16 * BLOCK
+_LONGEST_STREAM = 16 * BLOCK_BYTES
 """A bzip2 stream longer than this is decompressed as it is read, not in a worker."""
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
-
-class OrderedMap(Protocol):
-    """What an engine offers."""
-
-    def __call__(
-        self, function: Callable[[Item], Result], items: Iterable[Item], /
-    ) -> Iterator[Result]:
-        """Apply `function` to many items, with results in the items' order."""
-
-
-def find_sources(inputs: Sequence[str], *, without: Place) -> list[str]:
+def find_sources(inputs: Sequence[str], *, without: StoragePath) -> list[str]:
     """The files `inputs` name: folders are walked in order, `without` and hidden files left out."""
     found: list[str] = []
     for name in inputs:
         if name == STANDARD_INPUT:
             found.append(name)
-        elif place(name).is_dir():
-            files = [str(path) for path in _walk(place(name), without)]
+        elif storage_path(name).is_dir():
+            files = [str(path) for path in _walk(storage_path(name), without)]
             if not files:
                 raise UsageError(f"{name}: the folder has no files to read")
             found += files
-        elif place(name).exists():
+        elif storage_path(name).exists():
             found.append(name)
         else:
             raise UsageError(f"{name}: no such file or folder")
@@ -75,7 +64,7 @@ def find_sources(inputs: Sequence[str], *, without: Place) -> list[str]:
     return found
 
 
-def _walk(folder: Place, without: Place) -> Iterator[Place]:
+def _walk(folder: StoragePath, without: StoragePath) -> Iterator[StoragePath]:
     for path in entries(folder):
         if path.name.startswith(".") or _is_same(path, without):
             continue
@@ -85,7 +74,7 @@ def _walk(folder: Place, without: Place) -> Iterator[Place]:
             yield path
 
 
-def _is_same(path: Place, other: Place) -> bool:
+def _is_same(path: StoragePath, other: StoragePath) -> bool:
     if isinstance(path, RemotePath) or isinstance(other, RemotePath):
         return path == other
     return path.resolve() == other.resolve()
@@ -133,9 +122,9 @@ class Source:
     def __init__(self, name: str) -> None:
         self.name = "standard input" if name == STANDARD_INPUT else name
         self._is_ours = name != STANDARD_INPUT
-        self._file = place(name).open("rb") if self._is_ours else sys.stdin.buffer
+        self._file = storage_path(name).open("rb") if self._is_ours else sys.stdin.buffer
         self._counted = _CountedFile(self._file, self.name)
-        self._stored = io.BufferedReader(self._counted, BLOCK)
+        self._stored = io.BufferedReader(self._counted, BLOCK_BYTES)
         self._magic = self._stored.peek(_LONGEST_MAGIC)[:_LONGEST_MAGIC]
         if problem := self._why_unreadable():
             self.close()
@@ -172,10 +161,10 @@ class Source:
 
     def blocks(self, ordered_map: OrderedMap) -> Iterator[bytes]:
         """The decompressed content, in blocks of no particular size."""
-        stored = iter(lambda: self._stored.read(BLOCK), b"")
+        stored = iter(lambda: self._stored.read(BLOCK_BYTES), b"")
         if self._magic.startswith(_GZIP):
             content = gzip.GzipFile(fileobj=self._stored)
-            yield from self._naming("gzip", iter(lambda: content.read(BLOCK), b""))
+            yield from self._naming("gzip", iter(lambda: content.read(BLOCK_BYTES), b""))
         elif self._magic.startswith(_XZ):
             yield from self._naming("xz", _inflate(lzma.LZMADecompressor, stored))
         elif _BZIP2_STREAM.match(self._magic):
@@ -223,9 +212,9 @@ def _inflate(new_decoder: Callable[[], _Decoder], blocks: Iterable[bytes]) -> It
                 if not block:
                     break
                 decoder = new_decoder()
-            yield decoder.decompress(block, BLOCK)
+            yield decoder.decompress(block, BLOCK_BYTES)
             while not decoder.eof and not decoder.needs_input:
-                yield decoder.decompress(b"", BLOCK)
+                yield decoder.decompress(b"", BLOCK_BYTES)
             block = decoder.unused_data if decoder.eof else b""
             decoder = None if decoder.eof else decoder
     if decoder is not None:

@@ -1,11 +1,16 @@
 """What the objective tends to: exact counts of triples, and the PMIs made of them."""
 
 from pair2vec.text.patterns import Pattern, context_text, parse_pattern
-from pair2vec.text.spelling import WordPair, find_pair
+from pair2vec.text.vocabulary import WordPair, find_pair
 from pair2vec.theory.counts import count_pattern
-from pair2vec.theory.pair_contexts import PairContexts, ScoredContext, find_pair_contexts
 from pair2vec.theory.pmi import Counts, Negatives, mvpmi, pmi, si1, si2, si3, si4
-from pair2vec.theory.triple_table import TripleCounts, count_all
+from pair2vec.theory.tables import (
+    PairContexts,
+    ScoredContext,
+    TripleCounts,
+    count_all,
+    find_pair_contexts,
+)
 
 __all__ = [
     "Counts",

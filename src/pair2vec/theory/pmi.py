@@ -40,7 +40,7 @@ class Negatives(NamedTuple):
     """Triples with another context."""
 
 
-PAPER = Negatives()
+PAPER_NEGATIVES = Negatives()
 
 
 def pmi(counts: Counts, k_c: int = 1) -> Score:
@@ -54,7 +54,10 @@ def pmi(counts: Counts, k_c: int = 1) -> Score:
 
 
 def mvpmi(
-    counts: Counts, k_x: int = PAPER.k_x, k_y: int = PAPER.k_y, k_c: int = PAPER.k_c
+    counts: Counts,
+    k_x: int = PAPER_NEGATIVES.k_x,
+    k_y: int = PAPER_NEGATIVES.k_y,
+    k_c: int = PAPER_NEGATIVES.k_c,
 ) -> Score:
     """The optimum of R(x,y)·C(c) for the multivariate objective J_3NS (eq:multi_pmi)."""
     if min(k_x, k_y, k_c) < 0 or k_x + k_y + k_c == 0:

@@ -9,13 +9,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from pair2vec.encoders.word_sampler import WordSampler
+from pair2vec.runtime.prefetch import prefetch
+from pair2vec.training.distributed import ProcessGroup
 from pair2vec.training.negatives import NegativesConfig
-from pair2vec.training.network import Batch
-from pair2vec.training.ranks import Ranks
+from pair2vec.training.network import TrainingBatch
 from pair2vec.training.recipes import TrainingConfig
-from pair2vec.triples.ahead import made_ahead
-from pair2vec.triples.epoch import Place, TripleBatch, TripleStream
+from pair2vec.triples.epoch import EpochPosition, TripleBatch, TripleStream
+from pair2vec.word_vectors.sampler import WordSampler
 
 _AHEAD = 8
 """Batches made while a GPU learns from others."""
@@ -44,7 +44,7 @@ def seed_for(seed: int, step: int, rank: int) -> int:
     return int(np.random.SeedSequence([seed, step, rank]).generate_state(1, np.uint64)[0])
 
 
-class NegativeSource:
+class NegativeSampler:
     """Draws the negatives of a batch."""
 
     def __init__(
@@ -61,11 +61,11 @@ class NegativeSource:
         self._neighbours = None if neighbours is None else neighbours.to(device)
         self._device = device
 
-    def complete(self, triples: TripleTensors, generator: torch.Generator) -> Batch:
+    def complete(self, triples: TripleTensors, generator: torch.Generator) -> TrainingBatch:
         """`triples` on the device, with negatives drawn by `generator`."""
         x, y = (words.to(self._device, non_blocking=True) for words in (triples.x, triples.y))
         contexts = tuple(group.to(self._device, non_blocking=True) for group in triples.contexts)
-        return Batch(
+        return TrainingBatch(
             x,
             y,
             contexts,
@@ -97,26 +97,28 @@ class NegativeSource:
         return torch.stack(columns, dim=1)
 
 
-class Supply(NamedTuple):
+class BatchSource(NamedTuple):
     """What the batches of a run are made from, and for whom."""
 
     triples: TripleStream
-    negatives: NegativeSource
+    negatives: NegativeSampler
     config: TrainingConfig
-    ranks: Ranks
+    ranks: ProcessGroup
     device: torch.device
 
 
 class BatchStream:
     """The batches of a run: of each, the part of this rank."""
 
-    def __init__(self, supply: Supply) -> None:
+    def __init__(self, supply: BatchSource) -> None:
         self._triples, self._negatives, self._config, self._ranks, device = supply
         self._on_gpu = device.type == "cuda"
         self.generator = torch.Generator(device).manual_seed(self._config.seed + 1)
         """Of negatives; its state is part of a checkpoint."""
 
-    def batches(self, place: Place, steps: range) -> Iterator[tuple[Batch, Place]]:
+    def batches(
+        self, place: EpochPosition, steps: range
+    ) -> Iterator[tuple[TrainingBatch, EpochPosition]]:
         """Those of some steps, as far as the epochs go, each with the place behind it."""
         for step, (triples, behind) in zip(steps, self._tensors(place), strict=False):
             if self._ranks.count > 1:
@@ -124,7 +126,7 @@ class BatchStream:
                 self.generator.manual_seed(seed_for(self._config.seed, step, self._ranks.rank))
             yield self._negatives.complete(triples, self.generator), behind
 
-    def _tensors(self, place: Place) -> Iterator[tuple[TripleTensors, Place]]:
+    def _tensors(self, place: EpochPosition) -> Iterator[tuple[TripleTensors, EpochPosition]]:
         """Triples to the last epoch.
 
         Each rank finds the positions of all triples, which is cheap, and reads only its own.
@@ -139,4 +141,4 @@ class BatchStream:
             )
         )
         # A CPU has no time to spare while it learns.
-        return made_ahead(found, _AHEAD) if self._on_gpu else found
+        return prefetch(found, _AHEAD) if self._on_gpu else found

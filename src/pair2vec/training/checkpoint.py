@@ -13,7 +13,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from pair2vec.atomic import PARTIAL, write_whole
+from pair2vec.runtime.storage import PARTIAL, write_file
 
 _KEPT = 2
 
@@ -41,7 +41,7 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> Path:
         name: tensor.detach().cpu().contiguous() for name, tensor in checkpoint.tensors.items()
     }
     state = {"state": json.dumps(checkpoint.state), "step": str(checkpoint.step)}
-    write_whole(path, save(tensors, metadata=state))
+    write_file(path, save(tensors, metadata=state))
     for old in [*sorted(folder.glob("step-*.safetensors"))[:-_KEPT], *folder.glob(f"*{PARTIAL}")]:
         old.unlink()
     return path

@@ -3,11 +3,16 @@
 import importlib.util
 import json
 import time
+from collections import deque
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Protocol, TextIO
+from typing import NamedTuple, Protocol, TextIO
 
-from pair2vec.atomic import write_whole
+import torch
+from torch import Tensor
+
+from pair2vec.runtime.storage import write_file
+from pair2vec.training.network import TrainingBatch
 from pair2vec.training.objective import Losses
 
 
@@ -92,7 +97,7 @@ class MetricsFile:
     def __init__(self, path: Path, step: int) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         lines = path.read_text().splitlines(keepends=True) if path.exists() else []
-        write_whole(path, "".join(line for line in lines if _step(line) <= step).encode())
+        write_file(path, "".join(line for line in lines if _step(line) <= step).encode())
         self._file: TextIO = path.open("a")
         self._events = tensorboard_writer(path.parent / "tensorboard", step)
 
@@ -120,3 +125,57 @@ def _step(line: str) -> float:
         return float(json.loads(line)["step"]) if line.endswith("\n") else float("inf")
     except ValueError:
         return float("inf")
+
+
+# == Readings: what the steps of a run say of themselves, fetched without stopping the device.
+#
+# A GPU is told of its next steps while it is busy with one. To ask for a loss at once would be to
+# wait until it has nothing left to do; a few steps later the answer is already there.
+
+
+STEPS_BEHIND = 8
+"""Steps between one on a GPU and the look at its values: as many each time, so that two runs note
+the same at the same step. (A checkpoint waits for all of them.)"""
+
+
+class StepReading(NamedTuple):
+    """The values of a step."""
+
+    step: int
+    batch: TrainingBatch
+    fetched: Tensor
+    """On the host, once `arrived` is over."""
+    arrived: torch.cuda.Event | None
+
+    def values(self) -> list[float]:
+        """Wait for them."""
+        if self.arrived is not None:
+            self.arrived.synchronize()
+        found: list[float] = self.fetched.tolist()
+        return found
+
+
+class AsyncMetrics:
+    """Values on their way from the device, in the order of the steps."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._on_gpu = device.type == "cuda"
+        self._waiting: deque[StepReading] = deque()
+
+    def push(self, step: int, batch: TrainingBatch, values: Tensor) -> list[StepReading]:
+        """Begin to fetch the values of a step; returns what is due to be read."""
+        arrived = None
+        if self._on_gpu:
+            fetched = torch.empty(values.shape, dtype=values.dtype, pin_memory=True)
+            values = fetched.copy_(values, non_blocking=True)
+            arrived = torch.cuda.Event()  # type: ignore[no-untyped-call]
+            arrived.record()
+        self._waiting.append(StepReading(step, batch, values, arrived))
+        is_due = len(self._waiting) > (STEPS_BEHIND if self._on_gpu else 0)
+        return [self._waiting.popleft()] if is_due else []
+
+    def drain(self) -> list[StepReading]:
+        """All that is left."""
+        left = list(self._waiting)
+        self._waiting.clear()
+        return left

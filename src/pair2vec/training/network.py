@@ -13,11 +13,11 @@ from torch import Tensor, nn
 
 from pair2vec.encoders.context import ContextConfig, ContextEncoder
 from pair2vec.encoders.pair import PairConfig, make_pair_encoder
-from pair2vec.encoders.rows import take_rows
+from pair2vec.kernels.rows import gather_rows
 from pair2vec.training.objective import Losses, Scores, losses, score_triples
 
 
-class Batch(NamedTuple):
+class TrainingBatch(NamedTuple):
     """Triples and their negatives as ids, contexts grouped by length."""
 
     x: Tensor
@@ -43,7 +43,7 @@ class TouchedRows(NamedTuple):
     """(N, D), with a gradient after the backward pass."""
 
 
-class Outcome(NamedTuple):
+class BatchOutput(NamedTuple):
     """What one batch gives."""
 
     losses: Losses
@@ -70,15 +70,15 @@ class Network(nn.Module):
     pair_words: Tensor
     context_words: Tensor
 
-    def forward(self, batch: Batch, typed: int) -> Outcome:
+    def forward(self, batch: TrainingBatch, typed: int) -> BatchOutput:
         """The losses of a batch, ready for the backward pass."""
         pair_rows, pairs = self._encode_pairs(batch)
         context_rows, contexts = self._encode_contexts(batch.contexts)
-        scores = score_triples(pairs, contexts, take_rows(contexts, batch.shuffles))
+        scores = score_triples(pairs, contexts, gather_rows(contexts, batch.shuffles))
         touched = {"pair_words": pair_rows, "context_words": context_rows}
-        return Outcome(losses(scores, typed), scores, touched)
+        return BatchOutput(losses(scores, typed), scores, touched)
 
-    def _encode_pairs(self, batch: Batch) -> tuple[TouchedRows, Tensor]:
+    def _encode_pairs(self, batch: TrainingBatch) -> tuple[TouchedRows, Tensor]:
         """R of (x, y), the (x', y) and the (x, y'), side by side: (B, 1 + 2K, D)."""
         x, y = batch.x[:, None], batch.y[:, None]
         xs = torch.cat([x, batch.other_x, x.expand_as(batch.other_y)], dim=1)

@@ -7,12 +7,17 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from pair2vec.training.devices import computing
-from pair2vec.training.exchange import Touched, add_up_all, add_up_touched
-from pair2vec.training.network import Batch, Network, Outcome
+from pair2vec.runtime.devices import autocast
+from pair2vec.training.distributed import (
+    SINGLE_PROCESS,
+    ProcessGroup,
+    SparseRows,
+    all_reduce_coalesced,
+    all_reduce_rows,
+)
+from pair2vec.training.network import BatchOutput, Network, TrainingBatch
 from pair2vec.training.objective import Losses, Scores
-from pair2vec.training.optimisers import Optimiser
-from pair2vec.training.ranks import ALONE, Ranks
+from pair2vec.training.optim import Optimiser
 from pair2vec.training.recipes import TrainingConfig
 
 SUMMARY = (*Losses._fields, "positives_above_half", "gradient_norm")
@@ -23,11 +28,11 @@ norm before it is clipped."""
 class Step(Protocol):
     """Learns from a batch; one whose loss or gradient is no number changes no weight."""
 
-    def __call__(self, batch: Batch, rate: float) -> Tensor:
+    def __call__(self, batch: TrainingBatch, rate: float) -> Tensor:
         """The values of `SUMMARY`, on the device, before the change."""
 
 
-def summary(losses: Losses, scores: Scores, norm: Tensor) -> Tensor:
+def step_summary(losses: Losses, scores: Scores, norm: Tensor) -> Tensor:
     """The values of `SUMMARY`."""
     return torch.stack([*mean_losses(losses, scores), norm.double()])
 
@@ -55,7 +60,7 @@ class PlainStep:
         optimiser: Optimiser,
         config: TrainingConfig,
         typed: int,
-        ranks: Ranks = ALONE,
+        ranks: ProcessGroup = SINGLE_PROCESS,
     ) -> None:
         self._network = network
         self._optimiser = optimiser
@@ -63,10 +68,10 @@ class PlainStep:
         self._typed = typed
         self._ranks = ranks
 
-    def __call__(self, batch: Batch, rate: float) -> Tensor:
+    def __call__(self, batch: TrainingBatch, rate: float) -> Tensor:
         """Forward, backward, update."""
-        with computing(self._network.pair_words.device):
-            outcome: Outcome = self._network(batch, self._typed)
+        with autocast(self._network.pair_words.device):
+            outcome: BatchOutput = self._network(batch, self._typed)
         share = 1.0 if self._ranks.count == 1 else len(batch.x) / self._config.batch
         loss = batch_loss(outcome.losses, self._config, share)
         loss.backward()  # type: ignore[no-untyped-call]
@@ -92,7 +97,7 @@ class _Update(NamedTuple):
     rows: Tensor | None
 
 
-def _gradients(network: Network, outcome: Outcome) -> Iterator[_Update]:
+def _gradients(network: Network, outcome: BatchOutput) -> Iterator[_Update]:
     for name, weight in network.named_parameters():
         if weight.grad is not None:
             yield _Update(name, weight, weight.grad, None)
@@ -101,16 +106,16 @@ def _gradients(network: Network, outcome: Outcome) -> Iterator[_Update]:
             yield _Update(name, getattr(network, name), touched.vectors.grad, touched.rows)
 
 
-def _of_all(ranks: Ranks, updates: list[_Update], means: Tensor) -> list[_Update]:
+def _of_all(ranks: ProcessGroup, updates: list[_Update], means: Tensor) -> list[_Update]:
     """The sums of what all ranks have found; `means`, already by their share, become theirs too."""
     dense = [update for update in updates if update.rows is None]
-    add_up_all(ranks, [*(update.gradient for update in dense), means])
+    all_reduce_coalesced(ranks, [*(update.gradient for update in dense), means])
     tables = [
-        (update, Touched(len(update.parameter), update.rows, update.gradient))
+        (update, SparseRows(len(update.parameter), update.rows, update.gradient))
         for update in updates
         if update.rows is not None
     ]
-    summed = add_up_touched(ranks, [touched for _, touched in tables])
+    summed = all_reduce_rows(ranks, [touched for _, touched in tables])
     return dense + [
         update._replace(gradient=found.values, rows=found.rows)
         for (update, _), found in zip(tables, summed, strict=True)

@@ -1,6 +1,5 @@
 """From a corpus folder to a model folder: what ``pair2vec train`` does."""
 
-import datetime
 import hashlib
 import io
 import json
@@ -15,30 +14,18 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pair2vec.atomic import write_whole
-from pair2vec.encoders.word_vectors import fill_missing, random_vectors, read_word_vectors
 from pair2vec.errors import UsageError
-from pair2vec.model.folder import (
-    CONFIG,
-    TRAINING,
-    PatternCount,
-    SavedModel,
-    check_free,
-    load_model,
-    save_model,
-)
-from pair2vec.model.precision import Precision
+from pair2vec.model.folder import CONFIG_FILE, TRAINING_FOLDER, SavedModel, check_free
+from pair2vec.model.tensors import Precision
+from pair2vec.runtime.devices import find_device, select_device, torch_threads
+from pair2vec.runtime.storage import write_file
 from pair2vec.text.corpus import Corpus
-from pair2vec.text.patterns import context_text
-from pair2vec.training.devices import find_device, selected, threads
-from pair2vec.training.loop import Surroundings, Trainer, TrainingProgress
+from pair2vec.training.distributed import SINGLE_PROCESS, ProcessGroup
 from pair2vec.training.negatives import nearest_words
-from pair2vec.training.publishing import published_arrays
-from pair2vec.training.ranks import ALONE, Ranks
-from pair2vec.training.recipes import Recipe
-from pair2vec.training.settings import recipe_from_json
-from pair2vec.triples.epoch import TriplesConfig, TripleStream
-from pair2vec.triples.frequent_contexts import frequent_contexts
+from pair2vec.training.publish import publish
+from pair2vec.training.recipes import Recipe, recipe_from_json
+from pair2vec.training.trainer import RunContext, Trainer, TrainingProgress
+from pair2vec.word_vectors.formats import fill_missing, random_vectors, read_word_vectors
 
 _log = logging.getLogger(__name__)
 _JOB = "job.json"
@@ -60,7 +47,7 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
     overwrite: bool = False,
     report: Callable[[TrainingProgress], None] = lambda _: None,
     should_stop: Callable[[], bool] = lambda: False,
-    ranks: Ranks = ALONE,
+    ranks: ProcessGroup = SINGLE_PROCESS,
 ) -> SavedModel:
     """Train a model, or go on with one, and publish it.
 
@@ -92,7 +79,7 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
         if is_own:
             _claim(out, job, resume=resume, overwrite=overwrite)
     _check_shared(out, job, ranks)
-    surroundings = Surroundings(out / TRAINING, found_device, report, should_stop, ranks)
+    surroundings = RunContext(out / TRAINING_FOLDER, found_device, report, should_stop, ranks)
     neighbours = None
     if given is not None:
         with ranks.one_works() as is_own:
@@ -106,7 +93,7 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
         )
     trainer = Trainer(corpus, recipe, start_of(corpus, recipe, given), neighbours, surroundings)
     del given  # as large as the tables it was copied into
-    with threads(recipe.training.threads), selected(found_device):
+    with torch_threads(recipe.training.threads), select_device(found_device):
         if not trainer.run():
             raise Interrupted
     return publish(trainer, corpus, out, precision, overwrite=overwrite or resume)
@@ -114,11 +101,11 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
 
 def recipe_of(out: Path) -> Recipe | None:
     """The recipe of a training begun in `out`, if there is one."""
-    path = out / TRAINING / _JOB
+    path = out / TRAINING_FOLDER / _JOB
     return recipe_from_json(json.loads(path.read_bytes())["recipe"]) if path.exists() else None
 
 
-def _check_shared(out: Path, job: dict[str, Any], ranks: Ranks) -> None:
+def _check_shared(out: Path, job: dict[str, Any], ranks: ProcessGroup) -> None:
     if not _is_begun(out, job):
         raise UsageError(
             f"{out}: rank {ranks.rank} does not find there what rank 0 wrote; "
@@ -128,16 +115,16 @@ def _check_shared(out: Path, job: dict[str, Any], ranks: Ranks) -> None:
 
 def _is_begun(out: Path, job: dict[str, Any]) -> bool:
     """Whether `out` holds this very job."""
-    path = out / TRAINING / _JOB
+    path = out / TRAINING_FOLDER / _JOB
     return path.exists() and json.loads(path.read_bytes()) == json.loads(json.dumps(job))
 
 
 def _claim(out: Path, job: dict[str, Any], *, resume: bool, overwrite: bool) -> None:
     """Make the folder for checkpoints, holding only what this job may go on from."""
     check_free(out)
-    folder = out / TRAINING
+    folder = out / TRAINING_FOLDER
     begun = (folder / _JOB).exists()
-    if resume and not begun and (out / CONFIG).exists() and not overwrite:
+    if resume and not begun and (out / CONFIG_FILE).exists() and not overwrite:
         raise UsageError(
             f"{out}: holds a model, but no training to resume; --overwrite replaces it"
         )
@@ -146,13 +133,13 @@ def _claim(out: Path, job: dict[str, Any], *, resume: bool, overwrite: bool) -> 
             f"{out}: was begun with another corpus, other word vectors or settings; "
             "resume with the same ones, or --overwrite"
         )
-    if not resume and (begun or (out / CONFIG).exists()):
+    if not resume and (begun or (out / CONFIG_FILE).exists()):
         if not overwrite:
             found = "a begun training: --resume goes on with it" if begun else "a model"
             raise UsageError(f"{out}: already holds {found}; --overwrite replaces it")
         shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / _JOB, json.dumps(job, indent=2).encode())
+    write_file(folder / _JOB, json.dumps(job, indent=2).encode())
 
 
 def _checksum(path: Path) -> str:
@@ -202,55 +189,5 @@ def _neighbours(
     table = nearest_words(vectors.to(device), count)
     buffer = io.BytesIO()
     np.save(buffer, table.numpy())
-    write_whole(path, buffer.getvalue())
+    write_file(path, buffer.getvalue())
     return table
-
-
-def mine_patterns(corpus: Corpus, triples: TriplesConfig, most: int = 5_000) -> list[PatternCount]:
-    """The patterns that pairs most often stand in, to explain a pair by."""
-    found = frequent_contexts(TripleStream(corpus, triples), most)
-    return [PatternCount(context_text(c, corpus.vocabulary), count) for c, count in found]
-
-
-def publish(
-    trainer: Trainer, corpus: Corpus, out: Path, precision: Precision, *, overwrite: bool
-) -> SavedModel:
-    """Write what was learnt as a model folder, with all that is known of it.
-
-    All ranks validate; the first writes.
-    """
-    manifest = corpus.manifest
-    validation = trainer.validate()
-    metrics = {"validation_loss": validation} if validation is not None else {}
-    metrics |= {
-        name: value for name, value in trainer.last_metrics.items() if name in _PUBLISHED_METRICS
-    }
-    config = {
-        "name": out.resolve().name,
-        "created": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "recipe": asdict(trainer.recipe),
-        "corpus": {
-            "fingerprint": manifest.fingerprint,
-            "documents": manifest.documents,
-            "sentences": manifest.sentences,
-            "tokens": manifest.tokens,
-            "sources": [Path(source["name"]).name for source in manifest.sources],
-        },
-        "triples": trainer.triples,
-        "metrics": metrics,
-    }
-    with trainer.ranks.one_works() as is_own:
-        if is_own:
-            save_model(
-                out,
-                published_arrays(trainer.network),
-                corpus.vocabulary,
-                config,
-                patterns=mine_patterns(corpus, trainer.recipe.triples),
-                precision=precision,
-                overwrite=overwrite,
-            )
-    return load_model(out)
-
-
-_PUBLISHED_METRICS = ("loss", "positives_above_half")

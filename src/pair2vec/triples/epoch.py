@@ -14,11 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pair2vec.errors import InputError, UsageError
+from pair2vec.runtime.prefetch import prefetch
 from pair2vec.text.corpus import Corpus
 from pair2vec.text.patterns import DISTANCES
-from pair2vec.triples.ahead import made_ahead
-from pair2vec.triples.frequent_pairs import FrequentPairs, pair_of
-from pair2vec.triples.subsampling import KeepAll, KeepRule, PairThreshold, WordThreshold
+from pair2vec.triples.subsampling import (
+    FrequentPairs,
+    KeepAll,
+    KeepRule,
+    PairThreshold,
+    WordThreshold,
+    pair_of,
+)
 from pair2vec.triples.windows import Triples, find_triples, gather_contexts
 
 _RULES: dict[str, type[PairThreshold | WordThreshold]] = {
@@ -58,7 +64,7 @@ class TriplesConfig:
         return _RULES[self.subsampling](self.threshold)
 
 
-class Place(NamedTuple):
+class EpochPosition(NamedTuple):
     """Where in the order of all epochs the next triple is."""
 
     epoch: int = 0
@@ -66,7 +72,7 @@ class Place(NamedTuple):
     offset: int = 0
 
 
-START = Place()
+START = EpochPosition()
 
 
 class TripleBatch(NamedTuple):
@@ -109,8 +115,8 @@ class TripleStream:
         return blocks[np.sort(order[held_out:])], blocks[np.sort(order[:held_out])]
 
     def batches(
-        self, size: int, place: Place = START, rank: int = 0, ranks: int = 1
-    ) -> Iterator[tuple[TripleBatch, Place]]:
+        self, size: int, place: EpochPosition = START, rank: int = 0, ranks: int = 1
+    ) -> Iterator[tuple[TripleBatch, EpochPosition]]:
         """Batches from `place` on without end, each with the place behind it.
 
         Of every batch of `size`, rank r of n takes the r-th n-th; a batch may span two chunks, and
@@ -122,26 +128,26 @@ class TripleStream:
             for triples, after in self._slices(size, place):
                 found = True
                 yield self._batch(_rows(triples, low, high)), after
-            if not found and place == Place(place.epoch):
+            if not found and place == EpochPosition(place.epoch):
                 raise InputError(
                     f"an epoch of this corpus has fewer triples than one batch of {size}; "
                     "lower training.batch or prepare more text"
                 )
-            place = Place(place.epoch + 1)
+            place = EpochPosition(place.epoch + 1)
 
-    def _slices(self, size: int, place: Place) -> Iterator[tuple[Triples, Place]]:
+    def _slices(self, size: int, place: EpochPosition) -> Iterator[tuple[Triples, EpochPosition]]:
         """`size` triples at a time, to the end of the epoch of `place`."""
         left = Triples(np.empty(0, np.int64), np.empty(0, np.uint8))
         skipped = place.offset
         chunks = (
             (chunk, self._chunk(place.epoch, chunk)) for chunk in range(place.chunk, self._chunks())
         )
-        for chunk, fresh in made_ahead(chunks, 1):
+        for chunk, fresh in prefetch(chunks, 1):
             carried = len(left.position)
             left = _join(left, _rows(fresh, skipped, len(fresh.position)))
             whole = len(left.position) // size * size
             for start in range(0, whole, size):
-                after = Place(place.epoch, chunk, skipped + start + size - carried)
+                after = EpochPosition(place.epoch, chunk, skipped + start + size - carried)
                 yield _rows(left, start, start + size), after
             left = _rows(left, whole, len(left.position))
             skipped = 0

@@ -2,6 +2,13 @@
 
 from pair2vec.wordnet.dictionary import WordNet
 from pair2vec.wordnet.related_words import RelatedWords, related_words
-from pair2vec.wordnet.relations import RELATIONS, Relations, relations
+from pair2vec.wordnet.relations import WORDNET_RELATIONS, WordNetRelations, wordnet_relations
 
-__all__ = ["RELATIONS", "RelatedWords", "Relations", "WordNet", "related_words", "relations"]
+__all__ = [
+    "WORDNET_RELATIONS",
+    "RelatedWords",
+    "WordNet",
+    "WordNetRelations",
+    "related_words",
+    "wordnet_relations",
+]

@@ -11,12 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from pair2vec.arrays import Int64Array
 from pair2vec.wordnet.dictionary import WordNet
 from pair2vec.wordnet.morphology import Lemma, base_forms
-from pair2vec.wordnet.relations import EDGES, RELATIONS
-from pair2vec.wordnet.senses import Senses
-
-Numbers = NDArray[np.int64]
+from pair2vec.wordnet.relations import EDGES, WORDNET_RELATIONS, Senses
 
 
 class RelatedWords(NamedTuple):
@@ -25,11 +23,11 @@ class RelatedWords(NamedTuple):
     numbers: dict[str, int]
     """From 1, by word in lower case. Words with the same base forms share one, for they are in the
     same relations; a word that WordNet does not have is not here."""
-    first: Numbers
+    first: Int64Array
     """(K,) pairs in ascending order of first, then of second."""
-    second: Numbers
+    second: Int64Array
     features: NDArray[np.float32]
-    """(K, 5) in the order of `RELATIONS`."""
+    """(K, 5) in the order of `WORDNET_RELATIONS`."""
 
 
 def related_words(wordnet: WordNet, words: Iterable[str]) -> RelatedWords:
@@ -50,8 +48,8 @@ def related_words(wordnet: WordNet, words: Iterable[str]) -> RelatedWords:
 class _Membership(NamedTuple):
     """Which entry, by number, meets others where."""
 
-    entry: Numbers
-    place: Numbers
+    entry: Int64Array
+    place: Int64Array
 
 
 class _Places:
@@ -71,17 +69,19 @@ class _Places:
         return _Membership(*np.array(rows, np.int64).reshape(-1, 2).T)
 
 
-def _relations(entries: list[Senses], size: int) -> tuple[Numbers, NDArray[np.float32]]:
+def _relations(entries: list[Senses], size: int) -> tuple[Int64Array, NDArray[np.float32]]:
     """Keys first · size + second of all related pairs, ascending, and their features."""
     columns = _columns(entries, size)
     keys = _distinct(np.concatenate([found for found, _ in columns]))
-    features = np.zeros((len(keys), len(RELATIONS)), np.float32)
+    features = np.zeros((len(keys), len(WORDNET_RELATIONS)), np.float32)
     for column, (found, strengths) in enumerate(columns):
         features[np.searchsorted(keys, found), column] = strengths
     return keys, features
 
 
-def _columns(entries: list[Senses], size: int) -> list[tuple[Numbers, NDArray[np.float32] | float]]:
+def _columns(
+    entries: list[Senses], size: int
+) -> list[tuple[Int64Array, NDArray[np.float32] | float]]:
     """For each relation the distinct keys of its pairs, and how strongly it holds of each."""
     synsets = _Places()
     own = synsets.memberships(entry.synsets for entry in entries)
@@ -108,7 +108,7 @@ def _parents(entry: Senses) -> list[Hashable]:
 
 def _above(
     entries: list[Senses], synsets: _Places, own: _Membership, size: int
-) -> tuple[Numbers, NDArray[np.float32]]:
+) -> tuple[Int64Array, NDArray[np.float32]]:
     """The pairs whose second entry is above the first, and how near."""
     found = np.zeros(0, np.int64)
     nearness = np.zeros(0, np.float32)
@@ -125,7 +125,7 @@ def _above(
     return found, nearness
 
 
-def _meetings(first: _Membership, second: _Membership, size: int) -> Numbers:
+def _meetings(first: _Membership, second: _Membership, size: int) -> Int64Array:
     """The distinct keys of entries of `first` and of `second` that have a place in common."""
     order = np.argsort(second.place, kind="stable")
     places, entries = second.place[order], second.entry[order]
@@ -137,7 +137,7 @@ def _meetings(first: _Membership, second: _Membership, size: int) -> Numbers:
     return _distinct(np.repeat(first.entry, counts) * size + met)
 
 
-def _distinct(keys: Numbers) -> Numbers:
+def _distinct(keys: Int64Array) -> Int64Array:
     """Each once, ascending. Sorted, because np.unique hashes, which takes four times as long."""
     ordered = np.sort(keys)
     is_new = np.ones(len(ordered), np.bool_)
@@ -145,12 +145,12 @@ def _distinct(keys: Numbers) -> Numbers:
     return ordered[is_new]
 
 
-def _without_itself(keys: Numbers, size: int) -> Numbers:
+def _without_itself(keys: Int64Array, size: int) -> Int64Array:
     """All keys but those of an entry beside itself."""
     are_two: NDArray[np.bool_] = keys // size != keys % size
     return keys[are_two]
 
 
-def _exchanged(keys: Numbers, size: int) -> Numbers:
+def _exchanged(keys: Int64Array, size: int) -> Int64Array:
     """Those of the same pairs, second first."""
     return keys % size * size + keys // size

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.server.explorer.running_server import RunningServer
 
-from pair2vec.query import Pair2vec
+from pair2vec.api import Pair2vec
 from pair2vec.server.app import make_app
-from pair2vec.server.questions import Library
+from pair2vec.server.endpoints import Resources
 
 if TYPE_CHECKING:
     from tests.server.explorer.browser import Browser, Explorer
@@ -27,7 +27,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture(scope="module")
 def running_server(model: Pair2vec) -> Iterator[RunningServer]:
-    made = RunningServer(lambda: make_app(Library(model)))
+    made = RunningServer(lambda: make_app(Resources(model)))
     made.start()
     yield made
     made.stop()

@@ -8,7 +8,7 @@ from tests.server.explorer.running_server import RunningServer
 
 import pair2vec
 from pair2vec.server.app import make_app
-from pair2vec.server.questions import Library
+from pair2vec.server.endpoints import Resources
 
 RELATIONS = ("antonym", "synonym", "located in", "made of", "hypernym", "occupation of a person")
 MATCHES = [
@@ -73,7 +73,7 @@ TOO_WIDE = """() => [...document.querySelectorAll("body *")]
 
 @pytest.fixture(scope="module")
 def running_server() -> Iterator[RunningServer]:
-    made = RunningServer(lambda: make_app(Library(pair2vec.load())))
+    made = RunningServer(lambda: make_app(Resources(pair2vec.load())))
     made.start()
     yield made
     made.stop()

@@ -5,7 +5,7 @@ import re
 from tests.server.explorer.browser import Explorer, expect
 from tests.server.explorer.running_server import RunningServer
 
-from pair2vec.query import Pair2vec
+from pair2vec.api import Pair2vec
 
 NEIGHBOURS = {
     "matches": [

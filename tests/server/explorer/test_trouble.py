@@ -6,7 +6,7 @@ from starlette.responses import JSONResponse
 from tests.server.explorer.browser import Explorer, expect
 from tests.server.explorer.running_server import RunningServer
 
-from pair2vec.query import Pair2vec
+from pair2vec.api import Pair2vec
 
 ANSWERED = re.compile("words, best:")
 

@@ -4,7 +4,7 @@ import re
 
 from tests.server.explorer.browser import Explorer, expect
 
-from pair2vec.query import Pair2vec
+from pair2vec.api import Pair2vec
 
 
 def test_an_address_brings_back_what_was_asked(explorer: Explorer, model: Pair2vec) -> None:

@@ -1,0 +1,77 @@
+"""The ``pair2vec`` command: its parts put together, and what it says when one fails."""
+
+from typing import Annotated
+
+import typer
+
+from pair2vec.cli.counts import contexts, pmi_command
+from pair2vec.cli.demo import demo
+from pair2vec.cli.evaluate import eval_app, report
+from pair2vec.cli.lexicon import lexicon
+from pair2vec.cli.messages import fail, set_up_logging
+from pair2vec.cli.models import describe, info, models, push, shrink
+from pair2vec.cli.nli import nli_app
+from pair2vec.cli.prepare import prepare_command
+from pair2vec.cli.qa import qa_app
+from pair2vec.cli.query import analogy, fill, nearest, pair, score_command
+from pair2vec.cli.relations import neighbours
+from pair2vec.cli.serve import serve
+from pair2vec.cli.train import train_command, vectors
+from pair2vec.errors import Pair2vecError
+from pair2vec.version import __version__
+
+_COMMANDS = (
+    *(prepare_command, vectors, train_command, demo),
+    *(fill, pair, analogy, nearest, neighbours, score_command),
+    *(pmi_command, contexts, lexicon),
+    *(info, models, describe, shrink, push, report),
+    serve,
+)
+
+app = typer.Typer(
+    help="Learn from plain text which relation holds between two words, and put it to work.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+for _command in _COMMANDS:
+    app.command(_command.__name__.removesuffix("_command"))(_command)
+app.add_typer(eval_app, name="eval")
+app.add_typer(nli_app, name="nli")
+app.add_typer(qa_app, name="qa")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"pair2vec {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version."
+        ),
+    ] = False,
+) -> None:
+    set_up_logging()
+
+
+def main() -> None:
+    """Run the command; a mistake or a failure is one line and an exit code, never a traceback."""
+    try:
+        app()
+    except Pair2vecError as error:
+        fail(str(error), error.exit_code)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        fail(f"{where}{error.strerror or error}", 1)
+    except SystemExit as stop:
+        # Typer makes one of Ctrl-C, without a word.
+        cause = getattr(stop.__context__, "__cause__", None)
+        if not isinstance(cause, KeyboardInterrupt):
+            raise
+        fail("stopped; prepare goes on when run again, train with --resume", 130)

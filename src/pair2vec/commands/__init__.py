@@ -1,1 +1,0 @@
-"""The commands: one short function each, heavy imports inside them."""

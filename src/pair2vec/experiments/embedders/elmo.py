@@ -1,0 +1,305 @@
+"""ELMo's vectors of words out of context: convolutions over their characters.
+
+Shapes: W words, C characters, E dimension of a character, F filters, P dimension of a word.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from pair2vec.errors import InputError
+from pair2vec.experiments.embedders.elmo_files import (
+    CHARACTERS,
+    ElmoOptions,
+    WeightFile,
+    find_elmo_files,
+    open_weights,
+    read_options,
+)
+from pair2vec.experiments.embedders.embedder import (
+    LAYERS,
+    Embedder,
+    EmbedderInputs,
+    ScalarMix,
+    Sentence,
+    padded,
+)
+
+BEGIN, END = range(2)
+"""The rows of `character_ids` for a sentence's begin and end; its words follow."""
+
+_BEGIN_SENTENCE, _END_SENTENCE, _BEGIN_WORD, _END_WORD, _PADDING = map(chr, range(256, CHARACTERS))
+"""The numbers above those of bytes, as letters that a string can hold."""
+
+_WORDS_AT_ONCE = 512
+"""A GPU's work, but little memory: the filters of the published model take 80 kB a word."""
+
+_ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": torch.relu, "tanh": torch.tanh}
+
+
+def character_ids(words: Sequence[str], options: ElmoOptions) -> Tensor:
+    """A sentence's begin and end, then the words, as their bytes between two marks: (2 + W, C).
+
+    Words are cut, or filled up, to the longest there is and some padding. More would only repeat
+    what the widest filter sees of padding already, and what counts is the maximum.
+    """
+    most = options.longest_word - 2
+    # A string of Latin letters is the quickest list of bytes that has room for more.
+    spelled = [word.encode("utf-8", "ignore")[:most].decode("latin-1") for word in words]
+    spelled = [_BEGIN_SENTENCE, _END_SENTENCE, *spelled]
+    longest = max(map(len, spelled)) + 2
+    width = min(options.longest_word, longest + options.widest)
+    rows = "".join(
+        f"{_BEGIN_WORD}{letters}{_END_WORD}".ljust(width, _PADDING) for letters in spelled
+    )
+    numbers = np.frombuffer(rows.encode("utf-16-le"), "<u2").astype(np.int32)
+    return torch.from_numpy(numbers.reshape(-1, width))
+
+
+class ElmoWords(nn.Module):
+    """Characters, convolutions, their maxima, highway layers, and a projection to a word."""
+
+    characters: Tensor
+    """(261, E)"""
+    projection: Tensor
+    """(P, F)"""
+    projection_bias: Tensor
+    """(P,)"""
+
+    def __init__(self, options: ElmoOptions, weights: WeightFile) -> None:
+        super().__init__()
+        wide, narrow = options.filter_count, options.projection
+        characters = weights.tensor("char_embed", CHARACTERS, options.character_dimension)
+        self.register_buffer("characters", characters, False)
+        self.filters = nn.ModuleList(
+            _Filters(options, weights, number) for number in range(len(options.filters))
+        )
+        self.highways = nn.ModuleList(
+            _Highway(wide, weights, number) for number in range(options.highways)
+        )
+        projection = weights.tensor("CNN_proj/W_proj", wide, narrow)
+        self.register_buffer("projection", projection.T.contiguous(), False)
+        self.register_buffer("projection_bias", weights.tensor("CNN_proj/b_proj", narrow), False)
+        self._activation = _ACTIVATIONS[options.activation]
+
+    def forward(self, characters: Tensor) -> Tensor:
+        """The vectors of words (W, C), as `character_ids` makes them: (W, P)."""
+        return torch.cat([self._encode(some) for some in torch.split(characters, _WORDS_AT_ONCE)])
+
+    def _encode(self, characters: Tensor) -> Tensor:
+        letters = functional.embedding(characters, self.characters).transpose(1, 2)
+        maxima = torch.cat([filters(letters) for filters in self.filters], dim=1)
+        words = self._activation(maxima)
+        for highway in self.highways:
+            words = highway(words)
+        return functional.linear(words, self.projection, self.projection_bias)
+
+
+class _Filters(nn.Module):
+    """The filters of one width."""
+
+    weight: Tensor
+    bias: Tensor
+
+    def __init__(self, options: ElmoOptions, weights: WeightFile, number: int) -> None:
+        super().__init__()
+        width, count = options.filters[number]
+        name = f"CNN/W_cnn_{number}"
+        stored = weights.tensor(name, 1, width, options.character_dimension, count)
+        self.register_buffer("weight", stored[0].permute(2, 1, 0).contiguous(), False)
+        self.register_buffer("bias", weights.tensor(f"CNN/b_cnn_{number}", count), False)
+
+    def forward(self, letters: Tensor) -> Tensor:
+        """The most that each sees anywhere in words (W, E, C)."""
+        return functional.conv1d(letters, self.weight, self.bias).amax(dim=2)
+
+
+class _Highway(nn.Module):
+    """g f(x) + (1 - g) x, where the files call g the carry gate, though it lets f(x) through."""
+
+    carry: Tensor
+    carry_bias: Tensor
+    transform: Tensor
+    transform_bias: Tensor
+
+    def __init__(self, size: int, weights: WeightFile, number: int) -> None:
+        super().__init__()
+        for part in ("carry", "transform"):
+            weight = weights.tensor(f"CNN_high_{number}/W_{part}", size, size)
+            bias = weights.tensor(f"CNN_high_{number}/b_{part}", size)
+            self.register_buffer(part, weight.T.contiguous(), False)
+            self.register_buffer(f"{part}_bias", bias, False)
+
+    def forward(self, words: Tensor) -> Tensor:
+        """Words (W, F) to words."""
+        gate = functional.linear(words, self.carry, self.carry_bias).sigmoid()
+        transformed = functional.linear(words, self.transform, self.transform_bias).relu()
+        return torch.lerp(words, transformed, gate)
+
+
+# == One layer of ELMo's language models: an LSTM with a projection and clips in each direction.
+#
+# Shapes: T steps, B sentences, P dimension of a word, S of the cell. Both directions are one tensor:
+# the products of a step are few enough for a GPU to do them at a time.
+
+
+DIRECTIONS = range(2)
+"""Forward and backward, as the weights are numbered."""
+
+_INPUTS_AT_ONCE = 1024
+"""Words whose part of the gates is computed ahead, if there are not more in one step; the published
+model takes 128 kB for each."""
+
+
+class ElmoLstm(nn.Module):
+    """TensorFlow's ``LSTMCell`` with ``num_proj``, in both directions, from zero."""
+
+    words: Tensor
+    """(2, P, 4S), from a word to the gates: input, cell, forget, output."""
+    states: Tensor
+    """(2, P, 4S), from the output of the step before."""
+    bias: Tensor
+    """(2, 1, 4S)"""
+    projection: Tensor
+    """(2, S, P)"""
+
+    def __init__(self, options: ElmoOptions, weights: WeightFile, number: int) -> None:
+        """Copy layer `number` out of the weights."""
+        super().__init__()
+        size, cell = options.projection, options.cell
+        folders = [f"RNN_{way}/RNN/MultiRNNCell/Cell{number}/LSTMCell" for way in DIRECTIONS]
+
+        def both(name: str, *shape: int) -> Tensor:
+            return torch.stack([weights.tensor(f"{folder}/{name}", *shape) for folder in folders])
+
+        words, states = both("W_0", 2 * size, 4 * cell).chunk(2, dim=1)
+        bias = both("B", 4 * cell).unsqueeze(1)
+        # TensorFlow adds one to the forget gate while it runs; the weights do not have it.
+        bias[..., 2 * cell : 3 * cell] += 1
+        self.register_buffer("words", words.contiguous(), False)
+        self.register_buffer("states", states.contiguous(), False)
+        self.register_buffer("bias", bias, False)
+        self.register_buffer("projection", both("W_P_0", cell, size), False)
+        self._cell_clip, self._projection_clip = options.cell_clip, options.projection_clip
+
+    def forward(self, words: Tensor) -> Tensor:
+        """The outputs for words (2, T, B, P), in the order of time for each direction."""
+        outputs = torch.empty_like(words)
+        _, _, batch, size = words.shape
+        state = words.new_zeros(len(DIRECTIONS), batch, size)
+        cell = words.new_zeros(len(DIRECTIONS), batch, self.projection.shape[1])
+        steps = max(1, _INPUTS_AT_ONCE // max(1, batch))
+        for start in range(0, words.shape[1], steps):
+            some = words[:, start : start + steps]
+            gates = torch.baddbmm(self.bias, some.flatten(1, 2), self.words)
+            for step, given in enumerate(
+                gates.view(*some.shape[:3], gates.shape[2]).unbind(1), start
+            ):
+                state, cell = self._step(given, state, cell)
+                outputs[:, step] = state
+        return outputs
+
+    def _step(self, gates: Tensor, state: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
+        """The state (2, B, P) and cell (2, B, S) after the next word, by its part of the gates."""
+        enter, fresh, keep, leave = torch.baddbmm(gates, state, self.states).chunk(4, dim=-1)
+        cell = keep.sigmoid() * cell + enter.sigmoid() * fresh.tanh()
+        cell = cell.clamp_(-self._cell_clip, self._cell_clip)
+        state = torch.bmm(leave.sigmoid() * cell.tanh(), self.projection)
+        return state.clamp_(-self._projection_clip, self._projection_clip), cell
+
+
+# == ELMo as an embedder: a word's vector depends on its characters and on its sentence.
+#
+# Shapes: B sentences, n words of the longest or more, T steps (n + 2: a sentence's begin and end are
+# words), W distinct words, P dimension of a word in one direction, K layers, D dimension (2P).
+
+
+class Elmo(Embedder):
+    """The layers of two language models (Peters et al., 2018), frozen, in a mix that is learned.
+
+    Every sentence starts from zero. AllenNLP's encoder instead goes on from what it read before,
+    so that its vectors depend on the order of the batches, and a little on all sentences so far.
+    """
+
+    def __init__(self, options: ElmoOptions, weights: WeightFile) -> None:
+        super().__init__()
+        self.options = options
+        self.dimension = 2 * options.projection
+        self.words = ElmoWords(options, weights)
+        self.lstms = nn.ModuleList(
+            ElmoLstm(options, weights, number) for number in range(options.layers)
+        )
+        self.mix = ScalarMix(1 + options.layers)
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str]) -> Self:
+        """From a folder with the options and the weights, named as published or just so.
+
+        Raises:
+            UsageError: the library that reads the weights is not installed.
+            InputError: a file is missing, or there are several; it is damaged, or not of ELMo.
+        """
+        options, weights = find_elmo_files(Path(folder))
+        if len(options) != 1 or len(weights) != 1:
+            raise InputError(
+                f"{os.fspath(folder)}: has {len(options)} files *options.json and {len(weights)} "
+                "*.hdf5; an ELMo model is one of each"
+            )
+        with open_weights(weights[0]) as file:
+            return cls(read_options(options[0]), file)
+
+    def _prepare(self, sentences: Sequence[Sentence], width: int) -> dict[str, Tensor]:
+        distinct = dict.fromkeys(word for sentence in sentences for word in sentence)
+        rows = {word: row for row, word in enumerate(distinct, start=END + 1)}
+        places = [[BEGIN, *map(rows.__getitem__, sentence), END] for sentence in sentences]
+        return {
+            "characters": character_ids(list(distinct), self.options),
+            "words": padded(places, END, width + 2),
+            "lengths": torch.tensor([*map(len, sentences)], dtype=torch.long),
+        }
+
+    @torch.no_grad()
+    def read(self, inputs: EmbedderInputs) -> EmbedderInputs:
+        """All layers of the language models."""
+        if LAYERS in inputs.tensors:
+            return inputs
+        words, lengths = inputs["words"], inputs["lengths"]
+        # Autocast would copy all the weights to its own precision again for every step.
+        with torch.autocast(words.device.type, enabled=False):
+            layers = self._layers(self.words(inputs["characters"]), words, lengths)
+        return EmbedderInputs({LAYERS: layers})
+
+    def forward(self, inputs: EmbedderInputs) -> Tensor:
+        """The vectors (B, n, D) of a batch, prepared or read; zero behind a sentence's end."""
+        mixed: Tensor = self.mix(self.read(inputs)[LAYERS])
+        return mixed
+
+    def _layers(self, table: Tensor, words: Tensor, lengths: Tensor) -> Tensor:
+        """All layers (K, B, n, D) for words (B, T) that are rows of the table (W, P)."""
+        steps = torch.arange(words.shape[1], device=words.device)
+        last = lengths[:, None] + 1
+        # Each sentence backwards from its own end; what is behind that stays where it is.
+        backward = torch.where(steps <= last, last - steps, steps)
+        both = torch.stack([words.T, words.gather(1, backward).T])
+        is_word = (steps[1:-1] < last).unsqueeze(-1)
+        outputs = table[both]
+        layers = [_in_order(outputs, backward, is_word)]
+        for number, lstm in enumerate(self.lstms):
+            skipped = outputs if number and self.options.skip_connections else 0
+            outputs = lstm(outputs) + skipped
+            layers.append(_in_order(outputs, backward, is_word))
+        return torch.stack(layers)
+
+
+def _in_order(outputs: Tensor, backward: Tensor, is_word: Tensor) -> Tensor:
+    """Outputs (2, T, B, P) as vectors of words (B, n, D), without a sentence's begin and end."""
+    sentences = torch.arange(len(backward), device=backward.device)[:, None]
+    ahead = outputs[0, 1:-1].transpose(0, 1)
+    back = outputs[1, backward[:, 1:-1], sentences]
+    return torch.cat([ahead, back], dim=-1) * is_word

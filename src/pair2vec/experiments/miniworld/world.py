@@ -1,0 +1,205 @@
+"""The mini-world: a few hundred words, the relations between them, and which stay unsaid."""
+
+from collections.abc import Container, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from math import inf
+from random import Random
+from typing import NamedTuple
+
+from pair2vec.errors import UsageError
+from pair2vec.experiments.miniworld.relations import (
+    KINDS,
+    OPPOSITES,
+    Fact,
+    Lexicon,
+    NameInventor,
+    ordinary_words,
+)
+from pair2vec.experiments.miniworld.text import write_text
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WorldConfig:
+    """How many there are of everything."""
+
+    regions: int = 16
+    towns: int = 10
+    """In each region, its capital included."""
+    dishes: int = 3
+    """That all towns of a region serve."""
+    kinds: int = 12
+    members: int = 16
+    """Of each kind."""
+    opposites: int = 24
+    """Pairs of adjectives."""
+    wholes: int = 24
+    parts: int = 3
+    """Of each whole."""
+    makers: int = 20
+    products: int = 4
+    """Of each maker."""
+    people: int = 60
+    companions: int = 3
+    """With how many siblings or neighbours a word is mentioned first; with as many, second."""
+    decoys: int = 5
+    """With how many words of the right type, but wrong, a word is mentioned in another context."""
+    held_out: float = 0.25
+    """The share of towns and of members whose region or kind is never stated."""
+
+    def __post_init__(self) -> None:
+        limits: dict[str, tuple[float, float]] = {
+            **dict.fromkeys(("regions", "wholes", "makers"), (2, inf)),
+            **dict.fromkeys(
+                ("parts", "products", "dishes", "people", "companions", "decoys"), (1, inf)
+            ),
+            **dict.fromkeys(("towns", "members"), (self.companions + 1, inf)),
+            "kinds": (2, len(KINDS)),
+            "opposites": (2, len(OPPOSITES)),
+            "held_out": (0, 0.5),
+        }
+        for name, (least, most) in limits.items():
+            value = getattr(self, name)
+            if not least <= value <= most:
+                raise UsageError(f"WorldConfig({name}={value}): must be from {least} to {most}")
+
+
+Groups = Mapping[str, tuple[str, ...]]
+
+
+class _Inventory(NamedTuple):
+    """Which words belong to which word."""
+
+    towns: Groups
+    """By region; the first is its capital."""
+    dishes: Groups
+    """By region."""
+    members: Groups
+    """By kind."""
+    properties: Groups
+    """By kind."""
+    parts: Groups
+    """By whole."""
+    products: Groups
+    """By maker."""
+    opposites: Groups
+    """Each adjective has one."""
+    people: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MiniWorld:
+    """All that is true of an invented world, the words it is about, and its text."""
+
+    facts: tuple[Fact, ...]
+    """Relations, clues and decoys alike; the held-out facts are marked."""
+    lexicon: Lexicon
+
+    @classmethod
+    def create(cls, seed: int = 0, config: WorldConfig | None = None) -> "MiniWorld":
+        """The world of this seed: the same names and facts on every machine."""
+        draw = Random(seed)
+        size = config or WorldConfig()
+        groups = _invent(size, draw)
+        return cls(facts=tuple(_facts(groups, size, draw)), lexicon=_lexicon(groups, draw))
+
+    def facts_of(self, relation: str) -> list[Fact]:
+        """The facts of one relation, those held out included."""
+        return [fact for fact in self.facts if fact.relation == relation]
+
+    def text(self, sentences: int = 60_000, seed: int = 1) -> str:
+        """One sentence a line, a blank line between documents; no held-out pair in any sentence."""
+        return write_text(self.facts, self.lexicon, sentences, Random(seed))
+
+
+def _invent(size: WorldConfig, draw: Random) -> _Inventory:
+    properties = dict(islice(KINDS.items(), size.kinds))
+    pairs = [pair.split("/") for pair in OPPOSITES[: size.opposites]]
+    opposites = {x: (y,) for pair in pairs for x, y in (pair, reversed(pair))}
+    real_words = {*ordinary_words(), *opposites, *properties, *_inner(properties)}
+    invent = NameInventor(draw, real_words).names
+    regions = invent("region", size.regions)
+    return _Inventory(
+        towns={region: invent("town", size.towns) for region in regions},
+        dishes={region: invent("dish", size.dishes) for region in regions},
+        members={kind: invent("member", size.members) for kind in properties},
+        properties=properties,
+        parts={whole: invent("part", size.parts) for whole in invent("whole", size.wholes)},
+        products={m: invent("product", size.products) for m in invent("maker", size.makers)},
+        opposites=opposites,
+        people=invent("person", size.people),
+    )
+
+
+def _inner(groups: Groups) -> list[str]:
+    return [word for group in groups.values() for word in group]
+
+
+def _lexicon(groups: _Inventory, draw: Random) -> Lexicon:
+    """All words in a random order, which is that of their frequencies."""
+    proper = [*groups.towns, *_inner(groups.towns), *groups.products]
+    common = [*groups.members, *_inner(groups.members), *_inner(groups.properties)]
+    common += [*groups.parts, *_inner(groups.parts), *_inner(groups.products)]
+    common += _inner(groups.dishes)
+    things = draw.sample(proper + common, len(proper) + len(common))
+    adjectives = draw.sample(list(groups.opposites), len(groups.opposites))
+    return Lexicon(
+        tuple(things), tuple(adjectives), groups.people, frozenset(proper) | {*groups.people}
+    )
+
+
+def _facts(groups: _Inventory, size: WorldConfig, draw: Random) -> Iterator[Fact]:
+    capitals = {region: towns[:1] for region, towns in groups.towns.items()}
+    other_towns = {region: towns[1:] for region, towns in groups.towns.items()}
+    yield from _belonging("capital_of", capitals)
+    yield from _belonging("located_in", groups.towns, _sample(other_towns, size.held_out, draw))
+    yield from _belonging("kind_of", groups.members, _sample(groups.members, size.held_out, draw))
+    yield from _belonging("part_of", groups.parts)
+    yield from _belonging("made_by", groups.products)
+    yield from _belonging("opposite_of", groups.opposites)
+
+    yield from _shared("has_property", groups.members, groups.properties)
+    yield from _shared("serves", groups.towns, groups.dishes)
+    yield from _companions("sibling_of", groups.members, size.companions)
+    yield from _companions("neighbour_of", groups.towns, size.companions)
+
+    yield from _decoys("mistaken_for", groups.members, size.decoys, draw)
+    yield from _decoys("exports_to", groups.towns, size.decoys, draw)
+    yield from _decoys("kept_beside", groups.parts, size.decoys, draw)
+    yield from _decoys("copied_by", groups.products, size.decoys, draw)
+    yield from _decoys("goes_with", groups.opposites, size.decoys, draw)
+
+
+def _sample(groups: Groups, share: float, draw: Random) -> set[str]:
+    """The same share of every group."""
+    return {x for group in groups.values() for x in draw.sample(group, round(share * len(group)))}
+
+
+def _belonging(relation: str, groups: Groups, held_out: Container[str] = ()) -> Iterator[Fact]:
+    """Each word with the word it belongs to."""
+    for y, group in groups.items():
+        yield from (Fact(relation, x, y, x in held_out) for x in group)
+
+
+def _shared(relation: str, groups: Groups, features: Groups) -> Iterator[Fact]:
+    """Each word with everything that characterises its group."""
+    for name, group in groups.items():
+        yield from (Fact(relation, x, y) for x in group for y in features[name])
+
+
+def _companions(relation: str, groups: Groups, count: int) -> Iterator[Fact]:
+    """Each word with the next few of its group, as if they stood in a ring."""
+    for group in groups.values():
+        ring = group * 2
+        for place, x in enumerate(group):
+            yield from (Fact(relation, x, y) for y in ring[place + 1 : place + 1 + count])
+
+
+def _decoys(relation: str, groups: Groups, count: int, draw: Random) -> Iterator[Fact]:
+    """Each word with a few that it does not belong to."""
+    for y, group in groups.items():
+        for x in group:
+            # An adjective is a group of its own, too.
+            wrong = [other for other in groups if other not in {x, y}]
+            chosen = draw.sample(wrong, min(count, len(wrong)))
+            yield from (Fact(relation, x, other) for other in chosen)

@@ -1,0 +1,1 @@
+"""The report: every table and figure of the paper beside what was measured."""

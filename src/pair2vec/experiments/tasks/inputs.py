@@ -1,0 +1,184 @@
+"""Inputs: where a network takes its words and the relations between them from."""
+
+import os
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, cast, get_args
+
+from pair2vec.errors import InputError, UsageError
+from pair2vec.experiments.embedders.embedder import Embedder
+from pair2vec.experiments.embedders.open import open_embedder
+from pair2vec.injection.frozen_pair import subset_vocabulary, whitened_weights
+from pair2vec.injection.pair_attention import AttentionMode, PairAttention
+from pair2vec.injection.pair_distance import pair_distance_attention
+from pair2vec.injection.sources import ConcatenatedSources, EmptySource, RelationSource
+from pair2vec.injection.wordnet_attention import WordNetAttention
+from pair2vec.model.folder import load_model
+from pair2vec.model.resolve import bundled_models, find_model
+from pair2vec.wordnet.dictionary import WordNet
+
+PairSourceName = Literal["pair2vec", "wordnet", "none", "pair_distance"]
+"""What says which relation holds between two words: a pair2vec model; WordNet, which makes ESIM a
+KIM; nothing; or the difference of the two words' vectors."""
+
+JOINING = "+"
+"""Between the names of several, which are put side by side."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PairsConfig:
+    """How pairs of words go into the network."""
+
+    dropout: float = 0.15
+    """Of pair vectors and of differences; WordNet's relations are never dropped."""
+    attention: AttentionMode = "kept"
+    """What becomes of attention to words that the pair2vec model does not know."""
+    sharpness: float = 1.0
+    """The power of attention to pair vectors; 1 is the paper's."""
+    whitening: float = 0.0
+    """How much the pair2vec model's R is evened out first; 0 is the paper's."""
+    at_once: int = 0
+    """The most pairs whose vectors are in memory at a time; 0 is what suits the device."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InputPaths:
+    """As the user names them."""
+
+    words: str
+    """A file of word vectors, or a folder with ELMo or a Hugging Face encoder."""
+    pairs: str = "none"
+    """One of `PairSourceName`, or several as in "pair2vec+wordnet"."""
+    pair_model: str | None = None
+    """Of pair2vec: a folder, a bundled model or one on the hub; None is the default one."""
+    wordnet: str | None = None
+    """The folder of WordNet; None looks where it is usually installed."""
+    pair_vectors: str | None = None
+    """The word vectors whose differences `pair_distance` takes; None is `words`, if a file."""
+
+    def __post_init__(self) -> None:
+        kinds, known = self.kinds_of_pairs, get_args(PairSourceName)
+        if not set(kinds) <= set(known) or len(set(kinds)) < len(kinds):
+            raise UsageError(
+                f"--pairs {self.pairs}: it must be one of {', '.join(known)}, or several, each "
+                f"once, as in pair2vec{JOINING}wordnet"
+            )
+
+    @property
+    def kinds_of_pairs(self) -> list[PairSourceName]:
+        """Those that are put side by side."""
+        return cast("list[PairSourceName]", self.pairs.split(JOINING))
+
+    def replaced(self, others: Mapping[str, str | None]) -> "InputPaths":
+        """With those of `others` that are given."""
+        given: dict[str, Any] = {name: place for name, place in others.items() if place is not None}
+        return replace(self, **given)
+
+    def lasting(self) -> dict[str, Any]:
+        """To be saved: paths do not depend on the folder that the user is in."""
+        names = set(bundled_models())
+        return {
+            name: os.fspath(Path(value).resolve())
+            if name != "pairs" and value is not None and value not in names and Path(value).exists()
+            else value
+            for name, value in asdict(self).items()
+        }
+
+
+class Inputs(NamedTuple):
+    """Open, for the words that were asked for."""
+
+    embedder: Embedder
+    relations: RelationSource
+    source: dict[str, Any]
+    """What is known of the source of relations, to be sure later that it is the same."""
+
+
+def open_inputs(places: InputPaths, words: Iterable[str], config: PairsConfig) -> Inputs:
+    """Load all that is needed for sentences of these words.
+
+    The embedder may draw the start of what it learns from torch's generator.
+
+    Raises:
+        InputError: something is not where it is said to be, or damaged.
+    """
+    distinct = list(dict.fromkeys(words))
+    relations, source = open_relations(places, distinct, config)
+    return Inputs(open_embedder(places.words, distinct), relations, source)
+
+
+_Opened = tuple[RelationSource, dict[str, Any]]
+
+
+def open_relations(places: InputPaths, words: list[str], config: PairsConfig) -> _Opened:
+    """The source of relations among these words alone, and what is known of it."""
+    opened = [_SOURCES[kind](places, words, config) for kind in places.kinds_of_pairs]
+    if len(opened) == 1:
+        return opened[0]
+    known = ChainMap(*(facts for _, facts in opened))
+    return ConcatenatedSources([source for source, _ in opened], words), dict(known)
+
+
+def _no_pairs(places: InputPaths, words: list[str], config: PairsConfig) -> _Opened:
+    del places, words, config
+    return EmptySource(), {}
+
+
+def _pair_vectors(places: InputPaths, words: list[str], config: PairsConfig) -> _Opened:
+    saved = load_model(find_model(places.pair_model))
+    layer = PairAttention(
+        subset_vocabulary(whitened_weights(saved, config.whitening), words),
+        dropout=config.dropout,
+        attention=config.attention,
+        sharpness=config.sharpness,
+        pairs_at_once=config.at_once,
+        keep_parts=True,
+    )
+    # A bundled model is told by its name, whatever the folder of the package.
+    fingerprint = saved.config.get("corpus", {}).get("fingerprint")
+    return layer, {
+        "name": saved.folder.name,
+        "recipe": saved.config.get("recipe", {}).get("name"),
+        "corpus": fingerprint,
+        "words": len(saved.vocabulary),
+    }
+
+
+def _wordnet(places: InputPaths, words: list[str], config: PairsConfig) -> _Opened:
+    del config
+    return WordNetAttention(WordNet.open(places.wordnet), words), {}
+
+
+def _differences(places: InputPaths, words: list[str], config: PairsConfig) -> _Opened:
+    path = places.pair_vectors or places.words
+    if Path(path).is_dir():
+        raise UsageError(
+            f"{path}: is a folder; --pairs pair_distance takes differences of word vectors: "
+            "name a file of them as --pair-vectors"
+        )
+    layer = pair_distance_attention(path, words, dropout=config.dropout)
+    return layer, {"name": Path(path).name}
+
+
+_SOURCES: dict[PairSourceName, Callable[[InputPaths, list[str], PairsConfig], _Opened]] = {
+    "none": _no_pairs,
+    "pair2vec": _pair_vectors,
+    "wordnet": _wordnet,
+    "pair_distance": _differences,
+}
+
+
+def check_source(found: Mapping[str, Any], wanted: Mapping[str, Any], folder: Path) -> None:
+    """Refuse other pair vectors than those a network was trained with.
+
+    Raises:
+        InputError: they are of another corpus or number of words.
+    """
+    for name in ("corpus", "words"):
+        if found.get(name) != wanted.get(name):
+            raise InputError(
+                f"{folder}: was trained with the pair model {wanted.get('name')!r} of another "
+                f"corpus or size than {found.get('name')!r}; name the right one as --pair-model"
+            )

@@ -1,0 +1,240 @@
+"""A trained network in a folder: saved, and loaded again.
+
+A folder of
+
+- ``weights.safetensors``: what was learnt; frozen word and pair vectors stay where they are;
+- ``config.json``: written last; its presence means that the network is complete.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load, save
+from torch import nn
+
+from pair2vec.errors import InputError, UsageError
+from pair2vec.experiments.tasks.inputs import InputPaths, check_source, open_inputs
+from pair2vec.experiments.tasks.layers import copy_weights, set_weights
+from pair2vec.experiments.tasks.task import NetworkSpec, NetworkT, SettingsT, Trained
+from pair2vec.runtime.devices import find_device
+from pair2vec.runtime.storage import PARTIAL, write_file
+from pair2vec.training.recipes import with_settings
+from pair2vec.version import __version__
+
+NETWORK_CONFIG = "config.json"
+WEIGHTS = "weights.safetensors"
+TRAINING_STATE = "training"
+"""Beside these, the folder with what training needs to go on."""
+
+_Kind = NetworkSpec[Any, Any]
+
+
+def save_network(
+    kind: _Kind, folder: Path, network: nn.Module, config: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Write a network over whatever one is in `folder`; returns its whole config."""
+    weights = {name: values.cpu().contiguous() for name, values in copy_weights(network).items()}
+    facts = {
+        "kind": kind.name,
+        "format": kind.format,
+        "version": __version__,
+        **kind.facts,
+        **config,
+        "weights": {name: list(values.shape) for name, values in weights.items()},
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    # Without its config, nothing in the folder is taken for a network.
+    (folder / NETWORK_CONFIG).unlink(missing_ok=True)
+    write_file(folder / WEIGHTS, save(weights))
+    write_file(
+        folder / NETWORK_CONFIG, f"{json.dumps(facts, indent=2, ensure_ascii=False)}\n".encode()
+    )
+    return facts
+
+
+def load_network(
+    kind: NetworkSpec[SettingsT, NetworkT],
+    folder: str | os.PathLike[str],
+    words: Iterable[str],
+    *,
+    places: Mapping[str, str | None] | None = None,
+    device: str = "auto",
+) -> Trained[NetworkT]:
+    """Open a network that `save_network` wrote.
+
+    Args:
+        kind: What it must be.
+        folder: Where it is.
+        words: All that it is going to be asked about.
+        places: By the names of `InputPaths`, those that have moved since it was trained.
+        device: "auto", "cpu", "cuda" or "cuda:N".
+
+    Raises:
+        InputError: there is none, it is not complete, or its inputs are not those it had.
+    """
+    folder, found_device = Path(folder), find_device(device)
+    config = read_config(kind, folder)
+    settings, named = _described(kind, folder, config)
+    weights = _read_weights(kind, folder / WEIGHTS)
+    inputs = open_inputs(named.replaced(places or {}), words, settings.pairs)
+    check_source(inputs.source, config["pair_source"], folder)
+    # What is drawn here is replaced at once, and must not be missed by others who draw.
+    with torch.random.fork_rng(devices=[]):
+        network = kind.make(inputs, settings)
+    set_weights(network, weights, os.fspath(folder))
+    return Trained(network.to(found_device).eval(), config, found_device)
+
+
+def _described(
+    kind: NetworkSpec[SettingsT, NetworkT], folder: Path, config: Mapping[str, Any]
+) -> tuple[SettingsT, InputPaths]:
+    """The settings and inputs that a config tells of."""
+    try:
+        return with_settings(kind.defaults, config["settings"]), InputPaths(**config["inputs"])
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise InputError(
+            f"{folder / NETWORK_CONFIG}: does not say how it was made ({error}); train it again"
+        ) from error
+
+
+def read_config(kind: _Kind, folder: Path) -> dict[str, Any]:
+    """What is known of a network.
+
+    Raises:
+        InputError: there is none, or it is not complete.
+    """
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder; make {kind.one} with '{kind.command}'")
+    if not (folder / NETWORK_CONFIG).exists():
+        raise InputError(
+            f"{folder}: not a complete {kind.noun} (no {NETWORK_CONFIG}); if training it was stopped, "
+            "go on with --resume"
+        )
+    config = _parsed(kind, folder / NETWORK_CONFIG)
+    if config is None:
+        raise InputError(f"{folder / NETWORK_CONFIG}: is not the config of {kind.title}")
+    if config["format"] > kind.format:
+        raise InputError(
+            f"{folder}: format {config['format']} is newer than this version reads "
+            f"({kind.format}); upgrade pair2vec"
+        )
+    return config
+
+
+def _parsed(kind: _Kind, path: Path) -> dict[str, Any] | None:
+    """A config, or None for one that is of something else."""
+    try:
+        config = json.loads(path.read_bytes())
+    except ValueError:
+        return None
+    is_ours = isinstance(config, dict) and config.get("kind") == kind.name
+    return config if is_ours and isinstance(config.get("format"), int) else None
+
+
+def _read_weights(kind: _Kind, path: Path) -> dict[str, torch.Tensor]:
+    try:
+        return load(path.read_bytes())
+    except FileNotFoundError as error:
+        raise InputError(f"{path}: no such file; train or copy it again") from error
+    except SafetensorError as error:
+        raise InputError(f"{path}: is damaged ({error}); train or copy it again") from error
+
+
+def check_place(kind: _Kind, folder: Path) -> None:
+    """Refuse a place that holds something else than a network of a kind, or a part of one.
+
+    Raises:
+        UsageError: it is a file, or a folder of other things.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder}: is a file, not a folder; give another one")
+    if not folder.exists() or (
+        (folder / NETWORK_CONFIG).exists() and _parsed(kind, folder / NETWORK_CONFIG)
+    ):
+        return
+    ours = {WEIGHTS, TRAINING_STATE}
+    others = sorted(
+        path.name
+        for path in folder.iterdir()
+        if path.name not in ours and not path.name.endswith(PARTIAL)
+    )
+    if others:
+        raise UsageError(
+            f"{folder}: is not {kind.one} and not empty ({others[0]}); give another folder"
+        )
+
+
+# == Job: a training in a folder, begun once, and gone on with as it was begun.
+
+
+_JOB = "job.json"
+
+
+class Job(NamedTuple):
+    """What is trained, and where."""
+
+    kind: NetworkSpec[Any, Any]
+    out: Path
+    content: dict[str, Any]
+    """Its inputs, settings and data: all that must be the same to go on."""
+
+    @property
+    def folder(self) -> Path:
+        """For checkpoints."""
+        return self.out / TRAINING_STATE
+
+    @property
+    def has_network(self) -> bool:
+        """Whether a complete one is there."""
+        return (self.out / NETWORK_CONFIG).exists()
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether a training was, this one or another."""
+        return (self.folder / _JOB).exists()
+
+    def is_complete(self) -> bool:
+        """Whether there is nothing left to do."""
+        return self.has_network and self.is_begun and self._is_same()
+
+    def _is_same(self) -> bool:
+        begun = json.loads((self.folder / _JOB).read_bytes())
+        return bool(begun == json.loads(json.dumps(self.content)))
+
+    def claim(self, *, resume: bool, overwrite: bool) -> None:
+        """Leave in the folder only what this job may go on from.
+
+        Raises:
+            UsageError: there is something that was not asked for to be replaced.
+        """
+        check_place(self.kind, self.out)
+        if resume and not self.is_begun and self.has_network and not overwrite:
+            raise UsageError(
+                f"{self.out}: holds {self.kind.one}, but no training to resume; --overwrite "
+                "replaces it"
+            )
+        if self.is_begun and resume and not self._is_same():
+            raise UsageError(
+                f"{self.out}: was begun with other examples, inputs or settings; resume with the "
+                "same ones, or --overwrite"
+            )
+        if not resume and (self.is_begun or self.has_network):
+            if not overwrite:
+                begun = "a begun training: --resume goes on with it"
+                found = self.kind.one if self.has_network else begun
+                raise UsageError(f"{self.out}: already holds {found}; --overwrite replaces it")
+            (self.out / NETWORK_CONFIG).unlink(missing_ok=True)
+            shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_file(self.folder / _JOB, json.dumps(self.content, indent=2).encode())
+
+    def remove_checkpoints(self) -> None:
+        """They are many times the network's size, and it is complete."""
+        for path in self.folder.glob("step-*.safetensors"):
+            path.unlink()

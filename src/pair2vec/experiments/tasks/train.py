@@ -1,0 +1,126 @@
+"""From labelled examples to a network's folder, for any task."""
+
+import datetime
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Protocol, TypedDict
+
+from torch import nn
+
+from pair2vec.experiments.tasks.batches import PadLength, bucketed_length, exact_length
+from pair2vec.experiments.tasks.inputs import InputPaths, Inputs, open_inputs
+from pair2vec.experiments.tasks.saved_network import Job, load_network, save_network
+from pair2vec.experiments.tasks.task import NetworkSpec, NetworkT, SettingsT, Task, Trained
+from pair2vec.experiments.tasks.trainer import SupervisedProgress, SupervisedTrainer, TaskRunContext
+from pair2vec.runtime.cuda_graphs import BatchT
+from pair2vec.runtime.devices import find_device, forked_rng, select_device, torch_threads
+from pair2vec.training.train import Interrupted
+
+
+class TrainingData(Protocol):
+    """Examples to learn from and to choose by."""
+
+    def words(self) -> list[str]:
+        """All that occur."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Of all examples in their order: a training goes on with the same ones only."""
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """For the config: at least ``train`` and ``dev``, how many examples each file has."""
+
+
+class RunOptions(TypedDict, total=False):
+    """How a training is run, whatever is trained; see `train_network`."""
+
+    more_words: Iterable[str]
+    device: str
+    resume: bool
+    overwrite: bool
+    report: Callable[[SupervisedProgress], None]
+    should_stop: Callable[[], bool]
+
+
+def train_network(  # noqa: PLR0913 - the options of a command, side by side
+    kind: NetworkSpec[SettingsT, NetworkT],
+    make_task: Callable[[NetworkT], Task[BatchT]],
+    out: Path,
+    data: TrainingData,
+    places: InputPaths,
+    settings: SettingsT,
+    *,
+    more_words: Iterable[str] = (),
+    device: str = "auto",
+    resume: bool = False,
+    overwrite: bool = False,
+    report: Callable[[SupervisedProgress], None] = lambda _: None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> Trained[NetworkT]:
+    """Train a network, or go on with one, and save it.
+
+    Args:
+        kind: Of the network.
+        make_task: What it is to learn.
+        out: Its folder; what is needed to go on is kept in its folder ``training`` until the end.
+        data: What to learn from, and to choose the best weights by.
+        places: Where words and pairs are from.
+        settings: All the others.
+        more_words: That the network returned is going to be asked about.
+        device: "auto", "cpu", "cuda" or "cuda:N".
+        resume: Go on from the last checkpoint; a network that is complete is only opened.
+        overwrite: Replace a network or a begun training.
+        report: Called with the metrics now and then.
+        should_stop: Asked after each step.
+
+    Raises:
+        Interrupted: it was asked to stop, and wrote a checkpoint.
+    """
+    found_device = find_device(device)
+    words = list(dict.fromkeys([*data.words(), *more_words]))
+    chosen = {"inputs": places.lasting(), "settings": asdict(settings)}
+    job = Job(kind, out, {**chosen, "data": data.fingerprint})
+    if resume and job.is_complete():
+        return load_network(kind, out, words, device=device)
+    with (
+        torch_threads(settings.training.threads),
+        select_device(found_device),
+        forked_rng(settings.training.seed, found_device),
+    ):
+        # What is wrong with the inputs is found out before anything is written.
+        inputs = open_inputs(places, words, settings.pairs)
+        job.claim(resume=resume, overwrite=overwrite)
+        surroundings = TaskRunContext(
+            folder=job.folder, device=found_device, report=report, should_stop=should_stop
+        )
+        network = kind.make(inputs, settings).to(found_device)
+        trainer = SupervisedTrainer(make_task(network), settings.training, surroundings)
+        if not trainer.run():
+            raise Interrupted
+    facts = {"model": kind.model, **_facts(data, inputs, trainer), **chosen}
+    config = save_network(kind, out, network, facts)
+    job.remove_checkpoints()
+    return Trained(network.eval(), config, found_device)
+
+
+def training_pad_length(network: nn.Module) -> PadLength:
+    """Those of the batches that a network on its device learns from: a GPU likes few shapes."""
+    return bucketed_length if next(network.parameters()).device.type == "cuda" else exact_length
+
+
+def _facts(
+    data: TrainingData, inputs: Inputs, trainer: SupervisedTrainer[BatchT]
+) -> dict[str, Any]:
+    """What a config says of how a network came about."""
+    return {
+        "created": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "pair_source": inputs.source,
+        "word_dimension": inputs.embedder.dimension,
+        **data.facts,
+        "data": data.fingerprint,
+        "epochs": trainer.epoch,
+        "steps": trainer.step,
+        "dev_score": round(100 * trainer.best_dev["score"], 2),
+    }

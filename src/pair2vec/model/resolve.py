@@ -1,0 +1,102 @@
+"""Models on the Hugging Face hub; with the extra ``hub``."""
+
+import os
+import re
+from pathlib import Path
+from types import ModuleType
+
+from pair2vec.errors import InputError, Pair2vecError, UsageError
+from pair2vec.model.folder import CONFIG_FILE, MODEL_FILES, load_model
+
+
+def download_model(name: str) -> Path:
+    """The folder of the model ``owner/name``, fetched unless the hub's cache has it.
+
+    Raises:
+        Pair2vecError: the extra is missing, or the model cannot be fetched.
+    """
+    hub = _library(name)
+    try:
+        return Path(hub.snapshot_download(name, allow_patterns=list(MODEL_FILES)))
+    # The library raises errors of several others for an address, a network or a right of access.
+    except Exception as error:
+        raise InputError(
+            f"{name}: no such folder, and not to be had from the hub: {_first_line(error)}"
+        ) from error
+
+
+def push_model(folder: str | os.PathLike[str], name: str, *, private: bool = False) -> str:
+    """Put the model in `folder` on the hub as ``owner/name``; returns its address.
+
+    Raises:
+        InputError: the folder holds no complete model, or the hub does not take it.
+    """
+    hub, saved = _library(name), load_model(folder)
+    try:
+        hub.HfApi().create_repo(name, private=private, exist_ok=True)
+        pushed = hub.HfApi().upload_folder(
+            folder_path=saved.folder,
+            repo_id=name,
+            allow_patterns=list(MODEL_FILES),
+            commit_message=f"Add {saved.config.get('name', saved.folder.name)}",
+        )
+    except Exception as error:
+        raise InputError(f"{name}: the hub does not take it: {_first_line(error)}") from error
+    return str(pushed)
+
+
+def _library(name: str) -> ModuleType:
+    try:
+        import huggingface_hub
+    except ImportError as error:
+        raise Pair2vecError(
+            f"{name}: no such folder; for models on the hub: pip install 'pair2vec[hub]'"
+        ) from error
+    return huggingface_hub
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]
+
+
+# == Where models are found: in a folder, beside the package, or on the Hugging Face hub.
+
+
+BUNDLED = Path(__file__).parents[1] / "models"
+"""The folder of the models that come with the package, one folder each."""
+
+_HUB_NAME = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
+
+
+def bundled_models() -> dict[str, Path]:
+    """The models that come with the package, by name; the first is the default."""
+    return {path.parent.name: path.parent for path in sorted(BUNDLED.glob(f"*/{CONFIG_FILE}"))}
+
+
+def find_model(path_or_name: str | os.PathLike[str] | None = None) -> Path:
+    """The folder of a model.
+
+    Args:
+        path_or_name: A folder; the name of a bundled model; or ``owner/name`` on the hub, which is
+            fetched the first time. None is the default model.
+
+    Raises:
+        UsageError: no model is meant, or none of this name is known.
+    """
+    bundled = bundled_models()
+    if path_or_name is None:
+        if not bundled:
+            raise UsageError("no model given; name the folder of one that 'pair2vec train' made")
+        return next(iter(bundled.values()))
+    path, name = Path(path_or_name), os.fspath(path_or_name)
+    if path.exists() or path.is_absolute():
+        return path
+    if name in bundled:
+        return bundled[name]
+    if _HUB_NAME.fullmatch(name):
+        return download_model(name)
+    known = f"bundled are {', '.join(bundled)}" if bundled else "no models are bundled"
+    raise UsageError(
+        f"{name}: no such folder, and no model of this name: {known}; "
+        "make one with 'pair2vec train', or give owner/name of one on the hub"
+    )

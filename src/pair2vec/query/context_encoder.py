@@ -1,0 +1,137 @@
+"""C(c) without torch, from a saved model.
+
+Shapes: B contexts, L context length, D dimension, H hidden size a direction.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pair2vec.arrays import FloatArray
+from pair2vec.errors import UsageError
+from pair2vec.model.folder import SavedModel
+from pair2vec.text.patterns import Pattern, parse_pattern, pattern_words
+from pair2vec.text.vocabulary import BOUNDARY, SPECIAL_TOKENS, X, Y
+
+
+class ContextVectors:
+    """C: a BiLSTM over the words of a context, pooled by attention."""
+
+    def __init__(self, saved: SavedModel) -> None:
+        self._words = saved.rows("context.words")
+        self._input_weight = saved.array("context.input_weight")
+        self._state_weight = saved.array("context.state_weight")
+        self._bias = saved.array("context.bias")
+        self._attention = saved.array("context.attention.weight")[0]
+        self._value = saved.array("context.value.weight")
+        self.dimension = len(self._value)
+        self.words = len(self._words)
+        """The ids it knows are below this; a small model has fewer than the vocabulary."""
+
+    def __call__(self, contexts: Sequence[Sequence[int]] | NDArray[np.intp]) -> FloatArray:
+        """C of contexts of one length, given as ids (B, L): (B, D)."""
+        states = self._states(np.asarray(contexts, np.intp))
+        attention = states @ self._attention
+        weights = np.exp(attention - attention.max(axis=0))
+        weights /= weights.sum(axis=0)
+        pooled: FloatArray = np.einsum("lb,lbh->bh", weights, states) @ self._value.T
+        return pooled
+
+    def _states(self, contexts: NDArray[np.intp]) -> FloatArray:
+        """The BiLSTM's states, (L, B, 2H)."""
+        words, places = np.unique(contexts, return_inverse=True)
+        part = self._words[words] @ self._input_weight.T + self._bias
+        gates = part[places.reshape(contexts.shape)].transpose(1, 0, 2)
+        forward, backward = np.split(gates, 2, axis=-1)
+        weights = self._state_weight
+        return np.concatenate(
+            [_run(forward, weights[0]), _run(backward[::-1], weights[1])[::-1]], axis=-1
+        )
+
+
+def _run(gates: FloatArray, state_weight: FloatArray) -> FloatArray:
+    """The states (L, B, H) of an LSTM in one direction, from its input gates (L, B, 4H)."""
+    states = np.zeros((*gates.shape[:2], len(state_weight)), np.float32)
+    state = memory = np.zeros(states.shape[1:], np.float32)
+    for step, gate in enumerate(gates):
+        keep_in, forget, candidate, out = np.split(gate + state @ state_weight, 4, axis=-1)
+        memory = _sigmoid(keep_in) * np.tanh(candidate) + _sigmoid(forget) * memory
+        states[step] = state = _sigmoid(out) * np.tanh(memory)
+    return states
+
+
+def _sigmoid(values: FloatArray) -> FloatArray:
+    # By the tangent, which cannot overflow.
+    halved: FloatArray = np.tanh(np.float32(0.5) * values)
+    return np.float32(0.5) * halved + np.float32(0.5)
+
+
+# == Patterns as a user types them, as vectors of contexts.
+
+
+OPEN_WORDS = 12
+"""How many frequent outer words stand for one that a pattern leaves open."""
+
+
+class PatternVectors:
+    """C of patterns; an outer word left open is the mean over frequent ones.
+
+    The score R·C is linear in C, so this is the mean of the scores of the contexts that the
+    pattern stands for, each weighted by how often its outer words occur.
+    """
+
+    def __init__(self, saved: SavedModel) -> None:
+        self._vocabulary = saved.vocabulary
+        self._encode = ContextVectors(saved)
+        special = len(SPECIAL_TOKENS)
+        last = min(special + OPEN_WORDS, self._encode.words)
+        counts = saved.vocabulary.counts[special:last].tolist()
+        self._open: dict[int, int] = dict(enumerate(counts, start=special))
+        sentences = saved.config.get("corpus", {}).get("sentences")
+        if sentences:
+            self._open[BOUNDARY] = sentences
+
+    def __call__(self, patterns: Sequence[str]) -> FloatArray:
+        """One row a pattern: (N, D)."""
+        parsed = [self._parse(pattern) for pattern in patterns]
+        made = np.zeros((len(parsed), self._encode.dimension), np.float32)
+        # All contexts of one length at once, whichever pattern they belong to.
+        groups = defaultdict(list)
+        for row, pattern in enumerate(parsed):
+            for context, weight in self._contexts(pattern):
+                groups[len(context)].append((row, context, weight))
+        for group in groups.values():
+            rows, contexts, weights = zip(*group, strict=True)
+            vectors = self._encode(contexts) * np.array(weights, np.float32)[:, None]
+            np.add.at(made, list(rows), vectors)
+        return made
+
+    def knows(self, pattern: str) -> bool:
+        """Whether each word of a pattern is known, and not too rare for one."""
+        ids = (self._vocabulary.ids.get(word) for word in pattern_words(pattern))
+        return all(number is not None and number < self._encode.words for number in ids)
+
+    def _parse(self, text: str) -> Pattern:
+        pattern = parse_pattern(text, self._vocabulary)
+        rarest = max(pattern.left or 0, *pattern.between, pattern.right or 0, 0)
+        if rarest >= self._encode.words:
+            raise UsageError(
+                f"pattern {text!r}: {self._vocabulary.words[rarest]!r} is too rare for a pattern; "
+                f"this model has the {self._encode.words - len(SPECIAL_TOKENS):,} most frequent "
+                "words there"
+            )
+        return pattern
+
+    def _contexts(self, pattern: Pattern) -> list[tuple[tuple[int, ...], float]]:
+        """The contexts a pattern stands for, with weights that sum to one."""
+        lefts, rights = (
+            self._open if word is None else {word: 1} for word in (pattern.left, pattern.right)
+        )
+        total = sum(lefts.values()) * sum(rights.values())
+        return [
+            ((left, X, *pattern.between, Y, right), lefts[left] * rights[right] / total)
+            for left, right in product(lefts, rights)
+        ]

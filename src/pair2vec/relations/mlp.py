@@ -1,0 +1,135 @@
+"""A small classifier: one hidden layer, learnt with numpy alone.
+
+Shapes: N rows, B rows of a batch, F features, H hidden size, K classes.
+
+Dropout and a large decay of the weights keep it from learning its few thousand rows by heart; the
+rate falls to zero over the steps, so that the last ones settle it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from pair2vec.arrays import FloatArray, IntArray
+from pair2vec.errors import UsageError
+from pair2vec.relations.regression import softmax
+
+_BETAS = (np.float32(0.9), np.float32(0.999))
+_TINY = np.float32(1e-8)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MlpConfig:
+    """How large a network is, and how it learns."""
+
+    hidden: int = 300
+    dropout: float = 0.5
+    """Of hidden units."""
+    input_dropout: float = 0.2
+    """Of features."""
+    decay: float = 0.1
+    """Of weights, as in AdamW."""
+    steps: int = 3_000
+    batch: int = 128
+    rate: float = 2e-3
+
+    def __post_init__(self) -> None:
+        for name in ("dropout", "input_dropout"):
+            if not 0 <= getattr(self, name) < 1:
+                raise UsageError(f"{name} is {getattr(self, name)}; it must be from 0 to below 1")
+        for name in ("hidden", "steps", "batch"):
+            if getattr(self, name) < 1:
+                raise UsageError(f"{name} is {getattr(self, name)}; it must be at least 1")
+
+
+class Mlp:
+    """From features, brought to mean 0 and deviation 1, to probabilities of classes."""
+
+    def __init__(
+        self,
+        features: FloatArray,
+        labels: IntArray,
+        classes: int,
+        config: MlpConfig,
+        random: np.random.Generator,
+    ) -> None:
+        """Learn.
+
+        Args:
+            features: (N, F)
+            labels: The class of each row, (N,).
+            classes: How many there are.
+            config: How.
+            random: Where it begins, what it drops, and in which order it reads.
+        """
+        self._mean = features.mean(axis=0)
+        self._scale: FloatArray = 1 / np.maximum(features.std(axis=0), np.float32(1e-6))
+        sizes = ((features.shape[1], config.hidden), (config.hidden, classes))
+        self._parameters: list[FloatArray] = []
+        for inputs, outputs in sizes:
+            bound = 1 / np.sqrt(max(1, inputs))
+            weight = random.uniform(-bound, bound, (inputs, outputs)).astype(np.float32)
+            self._parameters += [weight, np.zeros(outputs, np.float32)]
+        self._learn(self._standardised(features), labels, config, random)
+
+    def probabilities(self, features: FloatArray) -> FloatArray:
+        """(N, F) to (N, K)."""
+        weight, bias, out_weight, out_bias = self._parameters
+        hidden = np.maximum(self._standardised(features) @ weight + bias, 0)
+        return softmax(hidden @ out_weight + out_bias)
+
+    def _standardised(self, features: FloatArray) -> FloatArray:
+        rows: FloatArray = (features - self._mean) * self._scale
+        return rows
+
+    def _learn(
+        self, rows: FloatArray, labels: IntArray, config: MlpConfig, random: np.random.Generator
+    ) -> None:
+        """Adam with decoupled decay (Loshchilov and Hutter, 2019)."""
+        moments = [np.zeros_like(p) for p in self._parameters]
+        squares = [np.zeros_like(p) for p in self._parameters]
+        for step, chosen in enumerate(_batches(len(rows), config, random)):
+            rate = np.float32(config.rate * (1 - step / config.steps))
+            gradients = self._gradients(rows[chosen], labels[chosen], config, random)
+            corrections = [1 - beta ** (step + 1) for beta in _BETAS]
+            for place, gradient in enumerate(gradients):
+                moments[place] += (1 - _BETAS[0]) * (gradient - moments[place])
+                squares[place] += (1 - _BETAS[1]) * (gradient * gradient - squares[place])
+                divisor = np.sqrt(squares[place] / corrections[1]) + _TINY
+                parameter = self._parameters[place]
+                parameter *= 1 - rate * np.float32(config.decay)
+                parameter -= (rate / corrections[0]) * moments[place] / divisor
+
+    def _gradients(
+        self, rows: FloatArray, labels: IntArray, config: MlpConfig, random: np.random.Generator
+    ) -> list[FloatArray]:
+        """Of the mean cross-entropy of a batch, for each parameter."""
+        weight, bias, out_weight, out_bias = self._parameters
+        rows = rows * _kept(rows.shape, config.input_dropout, random)
+        hidden: FloatArray = rows @ weight + bias
+        kept = (hidden > 0) * _kept(hidden.shape, config.dropout, random)
+        hidden *= kept
+        errors = softmax(hidden @ out_weight + out_bias)
+        errors[np.arange(len(labels)), labels] -= 1
+        errors /= len(labels)
+        back = errors @ out_weight.T * kept
+        return [rows.T @ back, back.sum(axis=0), hidden.T @ errors, errors.sum(axis=0)]
+
+
+def _kept(shape: tuple[int, ...], dropped: float, random: np.random.Generator) -> FloatArray:
+    """0 for what is dropped; what is kept is made larger, so that sums stay as they are."""
+    is_kept = random.random(shape, np.float32) >= dropped
+    return np.where(is_kept, np.float32(1 / (1 - dropped)), np.float32(0))
+
+
+def _batches(rows: int, config: MlpConfig, random: np.random.Generator) -> Iterator[IntArray]:
+    """Rows in a new order for each pass over them, as many batches as there are steps."""
+    made = 0
+    while made < config.steps:
+        order = random.permutation(rows)
+        for start in range(0, rows, config.batch):
+            if made == config.steps:
+                return
+            yield order[start : start + config.batch]
+            made += 1

@@ -1,0 +1,157 @@
+"""The contexts that pairs most often stand in, counted over a sample of an epoch's triples."""
+
+import datetime
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from pair2vec.encoders.pair import MlpPair
+from pair2vec.model.folder import PatternCount, SavedModel, load_model, save_model
+from pair2vec.model.tensors import Precision
+from pair2vec.text.corpus import Corpus
+from pair2vec.text.patterns import context_text
+from pair2vec.training.network import Network
+from pair2vec.training.recipes import recipe_from_json
+from pair2vec.training.trainer import Trainer
+from pair2vec.triples.epoch import TriplesConfig, TripleStream
+
+
+def mine_patterns(corpus: Corpus, triples: TriplesConfig, most: int = 5_000) -> list[PatternCount]:
+    """The patterns that pairs most often stand in, to explain a pair by."""
+    found = frequent_contexts(TripleStream(corpus, triples), most)
+    return [PatternCount(context_text(c, corpus.vocabulary), count) for c, count in found]
+
+
+def publish(
+    trainer: Trainer, corpus: Corpus, out: Path, precision: Precision, *, overwrite: bool
+) -> SavedModel:
+    """Write what was learnt as a model folder, with all that is known of it.
+
+    All ranks validate; the first writes.
+    """
+    manifest = corpus.manifest
+    validation = trainer.validate()
+    metrics = {"validation_loss": validation} if validation is not None else {}
+    metrics |= {
+        name: value for name, value in trainer.last_metrics.items() if name in _PUBLISHED_METRICS
+    }
+    config = {
+        "name": out.resolve().name,
+        "created": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "recipe": asdict(trainer.recipe),
+        "corpus": {
+            "fingerprint": manifest.fingerprint,
+            "documents": manifest.documents,
+            "sentences": manifest.sentences,
+            "tokens": manifest.tokens,
+            "sources": [Path(source["name"]).name for source in manifest.sources],
+        },
+        "triples": trainer.triples,
+        "metrics": metrics,
+    }
+    with trainer.ranks.one_works() as is_own:
+        if is_own:
+            save_model(
+                out,
+                published_arrays(trainer.network),
+                corpus.vocabulary,
+                config,
+                patterns=mine_patterns(corpus, trainer.recipe.triples),
+                precision=precision,
+                overwrite=overwrite,
+            )
+    return load_model(out)
+
+
+_PUBLISHED_METRICS = ("loss", "positives_above_half")
+
+
+_BATCH = 65_536
+
+
+class ContextCount(NamedTuple):
+    """A context's ids, with X and Y at their slots, and how often the sample has it."""
+
+    context: tuple[int, ...]
+    frequency: int
+
+
+def frequent_contexts(
+    stream: TripleStream, most: int, sample: int = 4_000_000
+) -> list[ContextCount]:
+    """The `most` frequent contexts, of at least two triples, the most frequent first.
+
+    Args:
+        stream: The triples as they are trained on: subsampling has thinned out pairs of common
+            words, so that what is frequent here is frequent between words that mean something.
+        most: How many to return.
+        sample: How many triples to look at; an epoch is shuffled, so its start is a fair sample.
+    """
+    found = [
+        ContextCount(tuple(context), count)
+        for contexts in _sampled(stream, sample)
+        for context, count in zip(*_count_rows(contexts), strict=True)
+        if count > 1
+    ]
+    # Of equals the lower ids, so that the result is one.
+    return sorted(found, key=lambda entry: (-entry.frequency, entry.context))[:most]
+
+
+def _sampled(stream: TripleStream, sample: int) -> list[NDArray[np.int64]]:
+    """The contexts of the first `sample` triples of an epoch, one array a length."""
+    size = max(1, min(_BATCH, stream.expected_triples() // 100))
+    groups, seen = [], 0
+    for batch, place in stream.batches(size):
+        if place.epoch or seen >= sample:
+            break
+        groups.append(batch.contexts)
+        seen += len(batch.x)
+    return [np.concatenate(group) for group in zip(*groups, strict=True)]
+
+
+def _count_rows(rows: NDArray[np.int64]) -> tuple[list[list[int]], list[int]]:
+    """The distinct rows, and how often each occurs."""
+    # Column by column, so that a row so far is always one small number.
+    numbers = np.zeros(len(rows), np.int64)
+    for column in rows.T:
+        keys = numbers * (column.max(initial=0) + 1) + column
+        _, first, numbers, counts = np.unique(
+            keys, return_index=True, return_inverse=True, return_counts=True
+        )
+    return rows[first].tolist(), counts.tolist()
+
+
+# == A network as the arrays of a model folder, and back.
+
+
+_PUBLISHED_NAMES = {"pair_words": "pair.words", "context_words": "context.words"}
+"""Where the folder has another name for a tensor than the network."""
+
+
+def published_arrays(network: Network) -> dict[str, NDArray[np.float32]]:
+    """The network's weights by the names a model folder has them under, for words of length 1."""
+    state = network.state_dict()
+    if isinstance(network.pair, MlpPair):
+        state["pair.first.weight"] = network.pair.first_weight_for_unit_words()
+    return {
+        _PUBLISHED_NAMES.get(name, name): tensor.detach().float().cpu().numpy()
+        for name, tensor in state.items()
+    }
+
+
+def network_of(model: SavedModel) -> Network:
+    """The network that was published as `model`."""
+    recipe = recipe_from_json(model.config["recipe"])
+    pair = replace(recipe.pair, length=1.0)
+    network = Network(len(model.vocabulary), pair, recipe.context, torch.Generator())
+    state = network.state_dict()
+    for name, tensor in state.items():
+        array = torch.from_numpy(model.array(_PUBLISHED_NAMES.get(name, name)).copy())
+        # A small model has vectors for the first words of contexts only; the rest stay at zero.
+        tensor[: len(array)] = array
+    network.load_state_dict(state)
+    return network

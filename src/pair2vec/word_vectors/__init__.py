@@ -1,0 +1,1 @@
+"""Word vectors: file formats, fastText on a CPU, skip-gram on a GPU."""

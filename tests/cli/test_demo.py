@@ -1,0 +1,63 @@
+"""The questions a newcomer sees answered first."""
+
+import io
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from tests.tiny_model import save_tiny_model
+
+from pair2vec.api import load
+from pair2vec.cli.demo import _show_bundled_model, answered_questions
+from pair2vec.model import resolve as shelf
+
+WORDS = "in , . either or accept refuse france paris japan tokyo hot cold up down portland".split()
+
+
+def shown(width: int = 120) -> str:
+    console = Console(file=io.StringIO(), width=width, color_system=None)
+    _show_bundled_model(console)
+    file = console.file
+    assert isinstance(file, io.StringIO)
+    return file.getvalue()
+
+
+def test_questions_with_unknown_words_are_left_out(tmp_path: Path) -> None:
+    model = load(save_tiny_model(tmp_path / "model", WORDS))
+    commands = [answered.command for answered in answered_questions(model)]
+    assert commands == [
+        'fill "in X , Y ." --x portland',
+        'fill "either X or Y" --x accept',
+        "analogy france paris japan",
+        "nearest japan tokyo",
+        "nearest hot cold",
+    ]
+
+
+def test_answers_are_those_of_the_command_named(tmp_path: Path) -> None:
+    model = load(save_tiny_model(tmp_path / "model", WORDS))
+    by_command = {answered.command: answered.answers for answered in answered_questions(model)}
+    expected = model.fill("either X or Y", x="accept", top=4)
+    assert by_command['fill "either X or Y" --x accept'] == [match.word for match in expected]
+    expected = model.analogy("france", "paris", "japan", top=4)
+    assert by_command["analogy france paris japan"] == [match.word for match in expected]
+    (first, *_) = model.nearest("hot", "cold")
+    assert by_command["nearest hot cold"][0] == f"{first.x} : {first.y}"
+
+
+def test_the_first_bundled_model_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shelf, "BUNDLED", tmp_path)
+    for name in ("one", "two"):
+        save_tiny_model(tmp_path / name, WORDS)
+    text = shown()
+    assert "The bundled model “one”" in text
+    assert "two" not in text
+    assert "“in portland , … .”" in text
+    assert "france is to paris as japan is to …" in text
+
+
+def test_without_a_bundled_model_nothing_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shelf, "BUNDLED", tmp_path)
+    assert not shown()

@@ -1,0 +1,343 @@
+"""The commands that ask a model, as a user runs them."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from threading import Timer
+from typing import Any
+
+import pytest
+from tests.command import assert_fails, pair2vec
+from tests.documented_json import PAGE, shape
+from tests.tiny_model import save_tiny_model
+
+from pair2vec.api import Pair2vec, load
+
+QUESTIONS = {
+    "fill": ["in X , Y .", "--x=hot"],
+    "pair": ["hot", "cold"],
+    "analogy": ["hot", "cold", "up"],
+    "nearest": ["hot", "cold"],
+    "score": ["hot", "cold", "X and Y"],
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_tiny_model(tmp_path_factory.mktemp("tiny") / "model")
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> Pair2vec:
+    return load(folder)
+
+
+def asked(*arguments: str | Path, stdin: str = "", code: int = 0) -> list[dict[str, Any]]:
+    done = pair2vec(*arguments, "--json", stdin=stdin.encode())
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def rows(shown: str) -> list[list[str]]:
+    return [line.split() for line in shown.splitlines() if line.split()[0].isdigit()]
+
+
+def test_fill_lists_the_words_that_the_model_ranks_highest(folder: Path, model: Pair2vec) -> None:
+    done = pair2vec("fill", "in X , Y .", "--x=hot", "--top=3", "--model", folder)
+    best = model.fill("in X , Y .", x="hot", top=3)
+    assert rows(done.stdout) == [
+        [str(rank), match.word, f"{match.score:.3f}"] for rank, match in enumerate(best, start=1)
+    ]
+    assert done.stdout.startswith("“in X , Y .” with X = hot\n")
+
+
+def test_fill_finds_the_word_for_either_slot(folder: Path, model: Pair2vec) -> None:
+    (given_y,) = asked("fill", "X and Y", "--y=Hot", "--top=2", "--model", folder)
+    assert given_y == {
+        "query": {
+            "command": "fill",
+            "model": str(folder),
+            "pattern": "X and Y",
+            "y": "Hot",
+            "top": 2,
+        },
+        "matches": [match._asdict() for match in model.fill("X and Y", y="hot", top=2)],
+    }
+
+
+def test_fill_weighs_frequent_words_by_a_prior(folder: Path, model: Pair2vec) -> None:
+    options = ["--x=hot", "--top=3", "--model", str(folder)]
+    for search in ("exact", "shortlist"):
+        (answer,) = asked("fill", "X and Y", "--prior=0.5", f"--search={search}", *options)
+        best = model.fill("X and Y", x="hot", top=3, prior=0.5)
+        assert answer["matches"] == [match._asdict() for match in best]
+        assert answer["query"]["prior"] == 0.5
+    (plain,) = asked("fill", "X and Y", "--prior=0", *options)
+    assert (plain,) == tuple(asked("fill", "X and Y", *options))
+    assert "prior" not in plain["query"]
+    shown = pair2vec("fill", "X and Y", "--prior=0.5", *options).stdout
+    assert "score: fit + 0.5 · log of the word's share of the corpus" in shown
+    assert "above 0" not in shown
+
+
+def test_fill_ranks_patterns_for_a_pair(folder: Path, model: Pair2vec) -> None:
+    patterns = ["X and Y", "neither X nor Y", "X is Y"]
+    (answer,) = asked("fill", *patterns, "--x=hot", "--y=cold", "--model", folder)
+    best = model.fill(patterns, x="hot", y="cold")
+    assert answer["matches"] == [match._asdict() for match in best]
+    assert answer["query"]["patterns"] == patterns
+    (one,) = asked("fill", "X and Y", "--x=hot", "--y=cold", "--model", folder)
+    assert one["matches"] == [
+        {"pattern": "X and Y", "score": pytest.approx(model.score("hot", "cold", "X and Y"))}
+    ]
+
+
+def test_words_are_chosen_from_a_file_or_from_standard_input(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "words.txt").write_text("Paris\n\nup\r\nhot\n")
+    for place, stdin in [(tmp_path / "words.txt", ""), ("-", "Paris\nup\nhot\n")]:
+        options = ["--among", str(place), "--model", str(folder)]
+        (filled,) = asked("fill", "X and Y", "--x=hot", *options, stdin=stdin)
+        assert {match["word"] for match in filled["matches"]} == {"paris", "up"}
+        assert filled["query"]["among"] == str(place)
+        (analogy,) = asked("analogy", "hot", "cold", "dear", *options, stdin=stdin)
+        assert {match["word"] for match in analogy["matches"]} == {"paris", "up"}
+
+
+def test_pair_has_the_vector_its_length_and_patterns_in_both_directions(
+    folder: Path, model: Pair2vec
+) -> None:
+    (answer,) = asked("pair", "hot", "cold", "--top=2", "--model", folder)
+    for name, (x, y) in {"forward": ("hot", "cold"), "backward": ("cold", "hot")}.items():
+        vector = model.pair(x, y, direction="forward", normalised=False)
+        assert answer[name] == {
+            "x": x,
+            "y": y,
+            "norm": pytest.approx(float((vector**2).sum() ** 0.5)),
+            "vector": model.pair(x, y, direction="forward").tolist(),
+            "patterns": [match._asdict() for match in model.explain(x, y, top=2)],
+        }
+
+
+def test_pair_shows_one_direction_or_all_numbers_if_asked(folder: Path, model: Pair2vec) -> None:
+    short = pair2vec("pair", "hot", "cold", "--model", folder).stdout
+    assert "hot → cold" in short
+    assert "cold → hot" in short
+    assert "X = cold, Y = hot" in short
+    options = ["--direction=backward", "--vector"]
+    whole = pair2vec("pair", "hot", "cold", *options, "--model", folder).stdout
+    assert "hot → cold" not in whole
+    numbers = " ".join(f"{n:.4f}" for n in model.pair("hot", "cold", direction="backward"))
+    assert numbers in whole
+    assert numbers not in short
+
+
+def test_a_model_without_patterns_still_answers_pair(tmp_path: Path) -> None:
+    folder = save_tiny_model(tmp_path / "model", patterns=())
+    done = pair2vec("pair", "-", "--model", folder, stdin=b"hot cold\nup down\n")
+    assert done.returncode == 0
+    assert "up → down" in done.stdout
+    assert done.stderr.count("no patterns to explain pairs by") == 1
+    (answer,) = asked("pair", "hot", "cold", "--model", folder)
+    assert answer["forward"]["patterns"] is None
+
+
+def test_analogy_weighs_relation_and_words_as_told(folder: Path, model: Pair2vec) -> None:
+    options = ["--alpha=0.25", "--direction=forward", "--top=4"]
+    (answer,) = asked("analogy", "hot", "cold", "up", *options, "--model", folder)
+    best = model.analogy("hot", "cold", "up", alpha=0.25, direction="forward", top=4)
+    assert answer["matches"] == [match._asdict() for match in best]
+    assert answer["query"]["alpha"] == 0.25
+
+
+def test_nearest_searches_or_chooses_from_pairs_or_words(
+    folder: Path, model: Pair2vec, tmp_path: Path
+) -> None:
+    (searched,) = asked("nearest", "hot", "cold", "--top=3", "--model", folder)
+    best = model.nearest("hot", "cold", top=3)
+    assert searched["matches"] == [match._asdict() for match in best]
+    (tmp_path / "pairs.txt").write_text("up\tdown\n france  paris \n")
+    (chosen,) = asked(
+        "nearest", "hot", "cold", "--among", tmp_path / "pairs.txt", "--model", folder
+    )
+    assert {(match["x"], match["y"]) for match in chosen["matches"]} == {
+        ("up", "down"),
+        ("france", "paris"),
+    }
+    (tmp_path / "words.txt").write_text("up\ndown\n")
+    (both,) = asked("nearest", "hot", "cold", "--words", tmp_path / "words.txt", "--model", folder)
+    assert {(match["x"], match["y"]) for match in both["matches"]} == {
+        ("up", "down"),
+        ("down", "up"),
+    }
+
+
+def test_score_prints_one_number(folder: Path, model: Pair2vec) -> None:
+    done = pair2vec("score", "hot", "cold", "X and Y", "--model", folder)
+    score = model.score("hot", "cold", "X and Y")
+    assert done.stdout == f"{score:8.3f}  hot, cold in “X and Y”\n"
+    (answer,) = asked("score", "hot", "cold", "X and Y", "--model", folder)
+    assert answer["score"] == pytest.approx(score)
+
+
+@pytest.mark.parametrize(
+    ("command", "good", "bad"),
+    [
+        ("pair", "hot cold", "hot"),
+        ("nearest", "hot\tcold", "hot cold up"),
+        ("analogy", "hot cold up", "hot cold"),
+        ("score", "hot\tcold\tX and Y", "hot cold X and Y"),
+        ("fill", "X and Y\thot\t", "X and Y\thot"),
+        ("fill", "X and Y\t\thot", "X and Y\t\t"),
+        ("fill", "X and Y\thot\tcold", "X and\thot\tcold"),
+    ],
+)
+def test_lines_of_standard_input_are_answered_in_their_order(
+    folder: Path, command: str, good: str, bad: str
+) -> None:
+    lines = f"{good}\n{bad}\n\n{good.replace('hot', 'zzz')}\r\n{good}"
+    answers = asked(command, "-", "--model", folder, stdin=lines, code=1)
+    assert [answer["line"] for answer in answers] == [1, 2, 4, 5]
+    assert set(answers[1]) == set(answers[2]) == {"line", "error"}
+    assert "'zzz' is not in the vocabulary" in answers[2]["error"]
+    first, last = ({**answer, "line": 0} for answer in (answers[0], answers[3]))
+    assert first == last
+    assert "error" not in first
+
+
+def test_a_bad_line_goes_to_standard_error_beside_tables(folder: Path) -> None:
+    stdin = b"hot\tcold\tX and Y\nhott\tcold\tX and Y\n\xff\n"
+    done = pair2vec("score", "-", "--model", folder, stdin=stdin)
+    assert done.returncode == 1
+    assert len(done.stdout.splitlines()) == 1
+    assert done.stderr.splitlines() == [
+        "pair2vec: line 2: 'hott' is not in the vocabulary; did you mean hot?",
+        "pair2vec: line 3: is not UTF-8 at byte 1",
+    ]
+
+
+def test_good_lines_alone_are_a_success_and_none_too(folder: Path) -> None:
+    assert len(asked("pair", "-", "--model", folder, stdin="hot cold\nup down\n")) == 2
+    assert asked("pair", "-", "--model", folder, stdin="") == []
+
+
+@pytest.mark.parametrize("form", [["--json"], []])
+def test_a_line_is_answered_before_the_next_is_written(folder: Path, form: list[str]) -> None:
+    command = [sys.executable, "-m", "pair2vec", "score", "-", "--model", str(folder), *form]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        patience = Timer(60, process.kill)
+        patience.daemon = True
+        patience.start()
+        for x in ("hot", "up"):
+            process.stdin.write(f"{x}\tcold\tX and Y\n")
+            process.stdin.flush()
+            assert x in process.stdout.readline()
+        process.stdin.close()
+        assert process.wait() == 0
+        patience.cancel()
+
+
+def test_a_reader_that_leaves_is_no_reason_for_a_traceback(folder: Path) -> None:
+    command = [sys.executable, "-m", "pair2vec", "score", "-", "--json", "--model", str(folder)]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout
+        process.stdout.close()
+        process.stdout = None
+        _, messages = process.communicate("hot\tcold\tX and Y\n" * 100, timeout=60)
+    assert process.returncode == 1
+    assert messages == ""
+
+
+@pytest.mark.parametrize("command", QUESTIONS)
+def test_a_model_that_is_not_there_is_one_clear_line(tmp_path: Path, command: str) -> None:
+    missing = pair2vec(command, *QUESTIONS[command], "--model", tmp_path / "no")
+    assert_fails(missing, 1, "no: no such folder")
+
+
+@pytest.mark.parametrize("command", QUESTIONS)
+def test_the_bundled_model_is_asked_unless_another_is_named(command: str) -> None:
+    by_default = pair2vec(command, *QUESTIONS[command])
+    assert by_default.returncode == 0, by_default.stderr
+    by_name = pair2vec(command, *QUESTIONS[command], "--model", "wikipedia")
+    assert by_default.stdout == by_name.stdout
+
+
+def test_a_model_that_cannot_be_read_is_one_clear_line(tmp_path: Path) -> None:
+    folder = save_tiny_model(tmp_path / "model")
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps({**config, "format": 99}))
+    newer = pair2vec("score", *QUESTIONS["score"], "--model", folder)
+    assert_fails(newer, 1, "model format 99 is newer than this version reads", "upgrade")
+    (folder / "config.json").write_text(json.dumps(config))
+    tensors = folder / "model.safetensors"
+    tensors.write_bytes(tensors.read_bytes()[:-100])
+    cut = pair2vec("score", *QUESTIONS["score"], "--model", folder)
+    assert_fails(cut, 1, "model.safetensors: ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["fill", "in X", "--x=hot"], "no Y that stands alone; write one X and one Y"),
+        (["fill", "X and Y", "--x=hott"], "'hott' is not in the vocabulary; did you mean hot?"),
+        (["fill", "X and Y"], "give the word in slot X or the one in slot Y"),
+        (["fill", "X and Y", "X or Y", "--x=hot"], "give both --x and --y"),
+        (["fill", "-", "--x=hot"], "the words come from standard input"),
+        (["fill", "-", "--among=-"], "standard input can be read only once"),
+        (["nearest", "-", "--words=-"], "standard input can be read only once"),
+        (["nearest", "hot", "cold", "--words=a", "--among=b"], "not both"),
+        (["nearest", "hot", "cold", "--words=no.txt"], "no.txt: no such file"),
+        (["pair", "hot"], "expected X Y, got 'hot'"),
+        (["score", "hot", "cold"], "expected X Y PATTERN, got 'hot cold'"),
+        (["pair", "hot", "cold", "--direction=up"], "one of both, forward, backward"),
+        (["analogy", "hot", "new york", "up"], "'new york' is 2 tokens"),
+        (["analogy", "hot", "cold", "up", "--search=fast"], "one of exact, shortlist"),
+        (["fill", "X and Y", "--x=hot", "--search=fast"], "one of exact, shortlist"),
+        (["fill", "X and Y", "--x=hot", "--prior=-1"], "prior is -1; it must be a number from 0"),
+        (["fill", "-", "--prior=nan"], "prior is nan; it must be a number from 0"),
+        (["fill", "X and Y", "--x=hot", "--prior=inf"], "prior is inf; it must be a number from 0"),
+        (["fill", "X or Y", "--x=hot", "--y=up", "--prior=1"], "both words are given, so there is"),
+        (["score", "hot", "cold", "Y and X"], "Y comes before X"),
+    ],
+)
+def test_a_wrong_question_is_one_clear_line(
+    folder: Path, arguments: list[str], message: str
+) -> None:
+    done = pair2vec(*arguments, "--model", folder)
+    assert_fails(done, 2, message)
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stdout == ""
+
+
+def test_asking_a_model_never_imports_torch(folder: Path) -> None:
+    code = """
+import atexit, sys
+from pair2vec.cli.main import main
+atexit.register(lambda: print({"numpy", "torch"} & set(sys.modules), file=sys.stderr))
+main()
+"""
+    for command, question in QUESTIONS.items():
+        arguments = [command, *question, "--model", str(folder)]
+        done = subprocess.run(
+            [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
+        )
+        assert done.stderr.strip() == "{'numpy'}"
+
+
+def test_the_documented_json_is_what_is_printed(folder: Path) -> None:
+    documented = [line for line in PAGE.read_text().splitlines() if line.startswith("{")]
+    ranking = ["fill", "X and Y", "X or Y", "--x=hot", "--y=cold"]
+    answers = [
+        *(asked(command, *question, "--model", folder) for command, question in QUESTIONS.items()),
+        asked(*ranking, "--model", folder),
+        asked("score", "-", "--model", folder, stdin="hot\tcold\tX or Y\nhott\n", code=1),
+    ]
+    printed = {shape(answer) for each in answers for answer in each}
+    assert {shape(json.loads(line)) for line in documented} == printed

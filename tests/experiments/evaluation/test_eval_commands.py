@@ -1,0 +1,195 @@
+"""``pair2vec eval`` as a user runs it."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.command import assert_fails, pair2vec
+from tests.tiny_model import WORDS, save_tiny_model
+
+from pair2vec.experiments.evaluation.slots import paper_rows
+from pair2vec.word_vectors.formats import write_vec
+
+CAPITALS = "3_Encyclopedic_semantics/E01 [country - capital].txt"
+OPPOSITES = "4_Lexicographic_semantics/L10 [antonyms - binary].txt"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model, word vectors and a small BATS."""
+    made = tmp_path_factory.mktemp("eval")
+    save_tiny_model(made / "model")
+    vectors = np.random.default_rng(0).normal(size=(len(WORDS), 5))
+    write_vec(made / "words.vec", WORDS, vectors.astype(np.float32))
+    texts = {
+        CAPITALS: "france\tparis\nhot\tdear/cheap\nperu\tlima\n",
+        OPPOSITES: "hot\tcold\nup\tdown\ncheap\tdear\n",
+    }
+    for name, text in texts.items():
+        path = made / "bats" / name
+        path.parent.mkdir(parents=True)
+        path.write_text(text)
+    google = ": capital\nFrance Paris hot cold\n: gram1-some\nup down cheap dear\n"
+    (made / "google.txt").write_text(google)
+    return made
+
+
+def bats(folder: Path, **changes: str | Path) -> list[str | Path]:
+    options = {
+        "data": folder / "bats",
+        "vectors": folder / "words.vec",
+        "model": folder / "model",
+        "device": "cpu",
+        "workers": "1",
+        **changes,
+    }
+    return ["eval", "bats", *(f"--{name}={value}" for name, value in options.items())]
+
+
+def test_bats_as_json_has_groups_relations_and_the_protocol(folder: Path) -> None:
+    done = pair2vec(*bats(folder), "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert list(found) == ["groups", "relations", "protocol"]
+    assert list(found["groups"]) == ["encyclopedic", "lexicographic"]
+    assert list(found["relations"]) == ["E01 [country - capital]", "L10 [antonyms - binary]"]
+    group = found["groups"]["lexicographic"]
+    assert {"three_cos_add", "pair2vec", "oracle_alpha", "heldout_alpha", "n"} <= set(group)
+    assert group["n"] == 6
+    assert len(group["by_alpha"]) == 21
+    assert group["by_alpha"][0] == group["three_cos_add"]
+    assert group["by_alpha"][20] == group["pair2vec"]
+    assert group["oracle_alpha"] == max(group["by_alpha"])
+    assert group["heldout_alpha"] is None
+    # Peru and Lima are unknown: of six questions two are left.
+    assert found["groups"]["encyclopedic"]["n"] == 2
+    assert found["groups"]["encyclopedic"]["dropped"] == pytest.approx(66.67)
+    assert found["protocol"]["dropped"] == pytest.approx(33.33)
+    assert found["protocol"]["vocabulary"] == len(WORDS)
+    assert found["protocol"]["half"] is None
+
+
+def test_bats_records_its_figures_in_the_model(folder: Path, tmp_path: Path) -> None:
+    own = shutil.copytree(folder / "model", tmp_path / "model")
+    done = pair2vec(*bats(folder, model=own), "--record", "--json")
+    assert done.returncode == 0, done.stderr
+    (figures,) = json.loads((own / "config.json").read_text())["metrics"].values()
+    printed = json.loads(done.stdout)
+    for name, group in printed["groups"].items():
+        assert figures[name]["three_cos_add"] == group["three_cos_add"]
+    assert figures["protocol"]["whitening"] == 0.5
+    assert "three_cos_add" in (own / "README.md").read_text()
+
+
+def test_bats_on_a_terminal_has_the_plot_the_tables_and_the_protocol(folder: Path) -> None:
+    done = pair2vec(*bats(folder, only="antonyms", vocab="16", direction="forward"))
+    assert done.returncode == 0, done.stderr
+    assert "● lexicographic" in done.stdout
+    assert "L10 [antonyms - binary]" in done.stdout
+    assert "E01" not in done.stdout
+    assert "16 words to choose from; direction forward, whitening 0.5." in done.stdout
+
+
+def test_a_file_of_googles_runs_through_the_same_code(folder: Path) -> None:
+    done = pair2vec(*bats(folder, data=folder / "google.txt"), "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert {name: group["n"] for name, group in found["groups"].items()} == {
+        "semantic": 1,
+        "syntactic": 1,
+    }
+
+
+def test_a_half_is_asked_alone_and_named(folder: Path, tmp_path: Path) -> None:
+    for number, text in enumerate(["hot\tcold\nup\tdown\n", "france\tparis\nhot\tcold\n"] * 2):
+        path = tmp_path / f"4_Lexicographic_semantics/L0{number + 1} [some].txt"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    found = {}
+    for half in ("choose", "report"):
+        done = pair2vec(*bats(folder, data=tmp_path, half=half), "--json")
+        assert done.returncode == 0, done.stderr
+        found[half] = json.loads(done.stdout)
+        assert found[half]["protocol"]["half"] == half
+        assert found[half]["protocol"]["relations"] == 2
+    assert list(found["choose"]["relations"]) == ["L01 [some]", "L03 [some]"]
+    assert list(found["report"]["relations"]) == ["L02 [some]", "L04 [some]"]
+    one = pair2vec(*bats(folder, data=tmp_path, half="report", only="L04"))
+    assert "2 questions of the half “report”, 0.0 % dropped" in one.stdout
+    assert "L02" not in one.stdout
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "fragment"),
+    [
+        ({"data": "nowhere"}, 2, "nowhere: no such file or folder"),
+        ({"data": "model"}, 1, "has no BATS files"),
+        ({"vectors": "nowhere.vec"}, 1, "nowhere.vec: no such file"),
+        ({"model": "nowhere"}, 1, "nowhere: no such folder"),
+        ({"only": "E07"}, 2, "'E07' is neither a group"),
+        ({"direction": "up"}, 2, "direction is 'up'"),
+        ({"half": "first"}, 2, "half is 'first'; it must be one of choose, report"),
+        ({"half": "report"}, 2, "no group has the two relations to be halved"),
+    ],
+)
+def test_bad_input_is_one_line_and_an_exit_code(
+    folder: Path, changes: dict[str, str], code: int, fragment: str
+) -> None:
+    paths = {
+        name: folder / value if name in {"data", "vectors", "model"} else value
+        for name, value in changes.items()
+    }
+    assert_fails(pair2vec(*bats(folder, **paths)), code, fragment)
+
+
+def test_a_malformed_line_is_named_by_file_and_line(folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / CAPITALS
+    path.parent.mkdir()
+    path.write_text("france\tparis\njapan tokyo\n")
+    done = pair2vec(*bats(folder, data=tmp_path))
+    assert_fails(done, 1, f"{path}, line 2: expected a word, a tab and its answers")
+
+
+def test_slots_as_json_has_the_fourteen_rows(folder: Path) -> None:
+    done = pair2vec("eval", "slots", "--model", folder / "model", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert len(found["rows"]) == 14
+    assert found["rows"][0]["unknown"] == ["accept", "either"]
+    assert found["unknown_rows"] == 14
+    assert found["right_rows"] == 0
+    assert "prior" not in found
+    assert_fails(pair2vec("eval", "slots", "--model", folder / "nowhere"), 1, "no such folder")
+
+
+def test_the_bundled_model_fills_most_rows_of_the_papers_table() -> None:
+    found = json.loads(pair2vec("eval", "slots", "--json").stdout)
+    assert found["unknown_rows"] == 0
+    assert found["right_rows"] >= 9
+
+
+def test_slots_take_a_prior_and_count_the_rows_that_are_right(tmp_path: Path) -> None:
+    rows = paper_rows()
+    words = {word for row in rows for word in (row.x, *row.pattern.split())} - {"X", "Y"}
+    folder = save_tiny_model(tmp_path / "model", ["metals", "texas", *sorted(words)])
+    # With nothing but frequency, these two are the best for every row.
+    done = pair2vec("eval", "slots", "--model", folder, "--prior", "1000", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["prior"] == 1000
+    assert all(
+        [m["word"] for m in row["matches"][:2]] == ["metals", "texas"] for row in found["rows"]
+    )
+    right = {(row["pattern"], row["x"]): row["right"] for row in found["rows"]}
+    assert right["including X and other Y", "copper"] == ["metals"]
+    assert right["in X , Y .", "dallas"] == ["texas"]
+    assert right["either X or Y", "accept"] == []
+    assert found["right_rows"] == sum(map(bool, right.values()))
+    shown = pair2vec("eval", "slots", "--model", folder, "--prior", "1000").stdout
+    assert "Words are scored by R·C + 1000 · log of their share of the corpus." in shown
+    assert f"{found['right_rows']} of 14 rows have a word in the top 3 that is right" in shown
+    assert "metals*, texas" in shown
+    for bad in ("-1", "nan", "inf"):
+        assert_fails(pair2vec("eval", "slots", "--model", folder, f"--prior={bad}"), 2, "prior is")

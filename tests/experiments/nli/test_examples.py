@@ -1,0 +1,151 @@
+"""Examples as SNLI, MultiNLI and Breaking NLI publish them."""
+
+import bz2
+import gzip
+import json
+import logging
+import lzma
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.real_data import real_data
+
+from pair2vec.errors import InputError, UsageError
+from pair2vec.experiments.nli.examples import (
+    LABELS,
+    NliExample,
+    distinct_words,
+    read_examples,
+    read_set,
+)
+
+SNLI = {
+    "annotator_labels": ["neutral"],
+    "captionID": "3416050480.jpg#4",
+    "gold_label": "neutral",
+    "pairID": "3416050480.jpg#4r1n",
+    "sentence1": "A person on a horse jumps over a broken-down airplane.",
+    "sentence1_parse": "(ROOT (S (NP (NP (DT A) (NN person))))",
+    "sentence2": "Bob's horse won't jump.",
+}
+BREAKING = {
+    "sentence1": "The line is yellow.",
+    "category": "colors",
+    "gold_label": "contradiction",
+    "annotator_labels": ["contradiction"] * 3,
+    "pairID": 3107,
+    "sentence2": "The line is red.",
+}
+
+
+def write(path: Path, *records: object, opened: Callable[[Path, str], object] = open) -> Path:
+    text = "".join(f"{json.dumps(record)}\n" for record in records).encode()
+    with opened(path, "wb") as file:  # type: ignore[attr-defined]
+        file.write(text)
+    return path
+
+
+def test_an_example_has_its_words_with_their_case_its_label_and_category(tmp_path: Path) -> None:
+    path = write(tmp_path / "mixed.jsonl", SNLI, BREAKING)
+    assert read_set(path).examples == [
+        NliExample(
+            tuple("A person on a horse jumps over a broken-down airplane .".split()),
+            tuple("Bob 's horse won't jump .".split()),
+            "neutral",
+            None,
+        ),
+        NliExample(
+            tuple("The line is yellow .".split()),
+            tuple("The line is red .".split()),
+            "contradiction",
+            "colors",
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("suffix", "opened"),
+    [("", open), (".gz", gzip.open), (".bz2", bz2.open), (".xz", lzma.open)],
+)
+def test_files_are_read_plain_or_compressed(
+    suffix: str, opened: Callable[[Path, str], object], tmp_path: Path
+) -> None:
+    many = [SNLI] * 3000
+    path = write(tmp_path / f"snli.jsonl{suffix}", *many, opened=opened)
+    assert len(read_set(path).examples) == len(many)
+
+
+def test_several_files_are_one_behind_the_other(tmp_path: Path) -> None:
+    paths = [write(tmp_path / "a.jsonl", SNLI), write(tmp_path / "b.jsonl", BREAKING, SNLI)]
+    labels = [example.label for example in read_examples(paths).examples]
+    assert labels == ["neutral", "contradiction", "neutral"]
+
+
+def test_examples_without_a_gold_label_are_dropped_counted_and_told_of(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    unlabelled = {**SNLI, "gold_label": "-"}
+    path = write(tmp_path / "snli.jsonl", unlabelled, SNLI, unlabelled)
+    with caplog.at_level(logging.INFO):
+        found = read_set(path)
+    assert (len(found.examples), found.dropped) == (1, 2)
+    assert "2 examples without a gold label were dropped" in caplog.text
+    assert read_examples([path, path]).dropped == 4
+
+
+def test_the_last_line_needs_no_end_and_empty_lines_are_no_examples(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(f"{json.dumps(SNLI)}\n\n{json.dumps(SNLI)}")
+    assert len(read_set(path).examples) == 2
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("{", "not JSON"),
+        ("[1]", "expected an object with sentence1"),
+        (json.dumps({**SNLI, "sentence2": None}), "sentence2 is None; it must be text"),
+        (json.dumps({"sentence1": "a", "sentence2": "b"}), "gold_label is None"),
+        (json.dumps({**SNLI, "gold_label": "hidden"}), "gold_label is 'hidden'; there are entail"),
+        (json.dumps({**SNLI, "category": 3}), "category is 3"),
+    ],
+)
+def test_what_is_wrong_with_a_line_is_said_with_its_number(
+    line: str, problem: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "snli.jsonl"
+    path.write_text(f"{json.dumps(SNLI)}\n{line}\n")
+    with pytest.raises(InputError, match=r"snli\.jsonl, line 2: ") as raised:
+        read_set(path)
+    assert problem in str(raised.value)
+
+
+def test_a_file_that_is_not_there_or_empty_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"none\.jsonl: no such file"):
+        read_set(tmp_path / "none.jsonl")
+    with pytest.raises(UsageError, match="is a folder"):
+        read_set(tmp_path)
+    with pytest.raises(InputError, match=r"a\.jsonl: has no example with a label"):
+        read_set(write(tmp_path / "a.jsonl", {**SNLI, "gold_label": "-"}))
+
+
+def test_distinct_words_are_those_of_all_sentences_each_once(tmp_path: Path) -> None:
+    found = read_set(write(tmp_path / "a.jsonl", BREAKING, BREAKING)).examples
+    assert distinct_words(found, found) == ["The", "line", "is", "yellow", ".", "red"]
+
+
+@pytest.mark.parametrize(
+    ("name", "count"),
+    [
+        ("nli/snli_test.jsonl.xz", 9824),
+        ("nli/multinli_dev_matched.jsonl.xz", 9815),
+        ("nli/breaking_nli.jsonl.xz", 8193),
+    ],
+)
+def test_the_published_sets_are_read(name: str, count: int) -> None:
+    found = read_set(real_data(name))
+    assert len(found.examples) + found.dropped == count
+    assert {example.label for example in found.examples} == set(LABELS)
+    has_category = {example.category is not None for example in found.examples}
+    assert has_category == {"breaking" in name}

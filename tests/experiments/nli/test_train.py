@@ -1,0 +1,359 @@
+"""From labelled examples to a classifier, and back from its folder."""
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+from tests.experiments.nli.relation_world import FAMILIES, data, examples, places, settings
+
+from pair2vec.errors import InputError, UsageError
+from pair2vec.experiments.nli.classifier import Classifier, explain, load_classifier
+from pair2vec.experiments.nli.examples import LABELS, NliExample, distinct_words
+from pair2vec.experiments.nli.train import LabelledExamples, NliData, train_classifier
+from pair2vec.experiments.tasks.inputs import InputPaths, PairsConfig, open_inputs
+from pair2vec.injection.pair_attention import PairAttention
+from pair2vec.training.train import Interrupted
+
+UNSEEN = examples(range(FAMILIES - 15, FAMILIES), extra=3)
+
+
+@pytest.fixture(scope="module")
+def trained(inputs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Classifier:
+    out = tmp_path_factory.mktemp("trained") / "pair2vec"
+    return train_classifier(out, data(3), places(inputs, "pair2vec"), settings())
+
+
+@pytest.fixture(scope="module")
+def folder(
+    trained: Classifier, inputs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """Of the same run, which `--resume` finds complete."""
+    out = tmp_path_factory.mktemp("trained") / "pair2vec"
+    train_classifier(out, data(3), places(inputs, "pair2vec"), settings())
+    return out
+
+
+def share_right(classifier: Classifier, found: list[NliExample]) -> float:
+    labels = classifier.predict(found).labels
+    return float(np.mean([e.label == label for e, label in zip(found, labels, strict=True)]))
+
+
+def test_with_pair_vectors_it_knows_pairs_of_words_that_it_never_saw(trained: Classifier) -> None:
+    assert share_right(trained, UNSEEN) > 0.95
+
+
+def test_without_them_it_learns_words_by_heart_and_knows_nothing_of_others(
+    inputs: dict[str, Path], tmp_path: Path
+) -> None:
+    seen = LabelledExamples(examples(range(12)), {})
+    longer = settings(
+        *("training.epochs=60", "training.patience=0", "training.rate_factor=1.0"),
+        *("training.rate=0.02", "esim.dropout=0.0", "esim.hidden=24"),
+    )
+    base = train_classifier(
+        tmp_path / "base",
+        NliData(seen, seen),
+        places(inputs, "none"),
+        longer,
+        more_words=distinct_words(UNSEEN),
+    )
+    assert share_right(base, seen.examples) > 0.8
+    assert share_right(base, UNSEEN) < 0.6
+    # More words than those of the examples were asked for, and are known.
+    loaded = load_classifier(tmp_path / "base", distinct_words(UNSEEN))
+    expected = loaded.predict(UNSEEN).probabilities
+    np.testing.assert_allclose(base.predict(UNSEEN).probabilities, expected, atol=1e-6)
+
+
+def test_differences_of_word_vectors_do_here_what_pair_vectors_do(
+    inputs: dict[str, Path], tmp_path: Path
+) -> None:
+    found = train_classifier(
+        tmp_path / "model", data(3), places(inputs, "pair_distance"), settings()
+    )
+    assert share_right(found, UNSEEN) > 0.95
+
+
+KIM_EXAMPLES = [
+    NliExample(("the", x), ("the", y), label)
+    for (x, y), label in zip(
+        [("dog", "animal"), ("dog", "wolf"), ("hot", "cold")], LABELS, strict=True
+    )
+]
+"""Their nouns have no word vectors: only WordNet tells them apart."""
+
+
+def test_kim_learns_from_wordnet(inputs: dict[str, Path], tmp_path: Path) -> None:
+    few = LabelledExamples(KIM_EXAMPLES * 12, {"few": 36})
+    kim = train_classifier(
+        tmp_path / "kim",
+        NliData(few, few),
+        places(inputs, "wordnet"),
+        settings("training.epochs=30", "training.patience=0"),
+    )
+    assert kim.predict(KIM_EXAMPLES).labels == list(LABELS)
+    loaded = load_classifier(tmp_path / "kim", distinct_words(KIM_EXAMPLES))
+    assert loaded.predict(KIM_EXAMPLES).labels == list(LABELS)
+
+
+def test_pair_vectors_and_wordnet_side_by_side_know_what_either_knows(
+    inputs: dict[str, Path], tmp_path: Path
+) -> None:
+    world = data(3)
+    mixed = LabelledExamples([*world.train.examples, *KIM_EXAMPLES * 12], {"both": 171})
+    out = tmp_path / "both"
+    both = train_classifier(
+        out,
+        NliData(mixed, mixed),
+        places(inputs, "pair2vec+wordnet"),
+        settings("training.epochs=30"),
+        more_words=distinct_words(UNSEEN),
+    )
+    assert share_right(both, UNSEEN) > 0.95
+    assert both.predict(KIM_EXAMPLES).labels == list(LABELS)
+    asked = [*UNSEEN, *KIM_EXAMPLES]
+    loaded = load_classifier(out, distinct_words(asked))
+    expected = both.predict(asked).probabilities
+    np.testing.assert_allclose(loaded.predict(asked).probabilities, expected, atol=1e-6)
+    assert both.config["pair_source"]["words"] == 244
+    with pytest.raises(InputError, match="of another corpus or size than 'wikipedia'"):
+        load_classifier(out, distinct_words(asked), places={"pair_model": "wikipedia"})
+
+
+def test_a_loaded_classifier_says_what_the_trained_one_said(
+    trained: Classifier, folder: Path
+) -> None:
+    loaded = load_classifier(folder, distinct_words(UNSEEN))
+    found, expected = loaded.predict(UNSEEN), trained.predict(UNSEEN)
+    assert found.labels == expected.labels
+    np.testing.assert_allclose(found.probabilities, expected.probabilities, atol=1e-6)
+    np.testing.assert_allclose(found.probabilities.sum(axis=1), 1, atol=1e-6)
+
+
+def test_predictions_come_in_the_order_of_the_examples(trained: Classifier) -> None:
+    mixed = sorted(UNSEEN, key=lambda e: (len(e.premise) * 7 + len(e.hypothesis)) % 5)
+    found = trained.predict(mixed).probabilities
+    alone = [trained.predict([example]).probabilities[0] for example in mixed]
+    np.testing.assert_allclose(found, alone, atol=1e-5)
+    assert trained.predict([]).labels == []
+
+
+def test_a_folder_holds_what_was_learnt_and_how(folder: Path, inputs: dict[str, Path]) -> None:
+    config = json.loads((folder / "config.json").read_bytes())
+    assert (config["kind"], config["format"]) == ("nli classifier", 1)
+    assert config["labels"] == list(LABELS)
+    assert config["inputs"]["pairs"] == "pair2vec"
+    assert config["inputs"]["words"] == str(inputs["words.vec"].resolve())
+    source = {"name": "pair_model", "recipe": "t", "corpus": "of a test", "words": 244}
+    assert config["pair_source"] == source
+    assert config["train"] == {"train.jsonl": 135}
+    assert config["dev"] == {"dev.jsonl": 45}
+    assert config["dev_score"] == 100.0
+    stored = load_file(folder / "weights.safetensors")
+    assert {name: list(w.shape) for name, w in stored.items()} == config["weights"]
+    assert not any("relations" in name or "vectors" in name for name in stored)
+    assert (folder / "training" / "metrics.jsonl").exists()
+
+
+def damaged(folder: Path, out: Path, damage: Callable[[Path], object]) -> Path:
+    out.mkdir()
+    for name in ("config.json", "weights.safetensors"):
+        (out / name).write_bytes((folder / name).read_bytes())
+    damage(out)
+    return out
+
+
+def change(**changes: object) -> Callable[[Path], object]:
+    def damage(out: Path) -> None:
+        config = json.loads((out / "config.json").read_bytes())
+        (out / "config.json").write_text(json.dumps({**config, **changes}))
+
+    return damage
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (
+            lambda out: (out / "config.json").unlink(),
+            r"not a complete classifier \(no config.json\)",
+        ),
+        (lambda out: (out / "config.json").write_text("{"), "is not the config of an NLI class"),
+        (lambda out: (out / "weights.safetensors").unlink(), "weights.safetensors: no such file"),
+        (lambda out: (out / "weights.safetensors").write_bytes(b"12345678"), "is damaged"),
+        (change(format=9), "format 9 is newer than this version reads"),
+        (change(settings={"esim": {"hiden": 3}}), "does not say how .* esim.hidden"),
+        (change(settings={"esim": {"hidden": 3}}), "have shape .* where its settings"),
+        (change(pair_source={"corpus": "another"}), "was trained with the pair model"),
+    ],
+)
+def test_a_damaged_folder_is_refused_in_a_line(
+    damage: Callable[[Path], object], message: str, folder: Path, tmp_path: Path
+) -> None:
+    out = damaged(folder, tmp_path / "damaged", damage)
+    with pytest.raises(InputError, match=message) as raised:
+        load_classifier(out, ["the"])
+    assert "\n" not in str(raised.value)
+
+
+def test_inputs_that_have_moved_can_be_named(folder: Path, tmp_path: Path) -> None:
+    config = json.loads((folder / "config.json").read_bytes())
+    gone = {**config["inputs"], "words": "/nowhere/words.vec"}
+    out = damaged(folder, tmp_path / "moved", change(inputs=gone))
+    with pytest.raises(InputError, match=r"/nowhere/words.vec: no such file"):
+        load_classifier(out, ["the"])
+    moved = {"words": config["inputs"]["words"], "pair_model": None}
+    loaded = load_classifier(out, distinct_words(UNSEEN), places=moved)
+    assert share_right(loaded, UNSEEN) > 0.95
+
+
+def test_the_same_seed_makes_the_same_classifier(folder: Path, trained: Classifier) -> None:
+    stored = load_file(folder / "weights.safetensors")
+    for name, weights in trained.network.named_parameters():
+        if weights.requires_grad:
+            assert torch.equal(stored[name], weights)
+
+
+def test_a_training_that_was_stopped_goes_on_to_the_same_classifier(
+    folder: Path, inputs: dict[str, Path], tmp_path: Path
+) -> None:
+    out, named = tmp_path / "model", places(inputs, "pair2vec")
+    for stop_after in (3, 20):
+        steps = iter(range(stop_after))
+        with pytest.raises(Interrupted):
+            train_classifier(
+                out, data(3), named, settings(), resume=True,
+                should_stop=lambda steps=steps: next(steps, None) is None,  # type: ignore[misc]
+            )  # fmt: skip
+        assert not (out / "config.json").exists()
+    with pytest.raises(UsageError, match="begun with other examples, inputs or settings"):
+        train_classifier(out, data(2), named, settings(), resume=True)
+    with pytest.raises(UsageError, match="a begun training: --resume goes on with it"):
+        train_classifier(out, data(3), named, settings())
+    assert list((out / "training").glob("step-*"))
+    train_classifier(out, data(3), named, settings(), resume=True)
+    # Checkpoints have served.
+    assert not list((out / "training").glob("step-*"))
+    name = "weights.safetensors"
+    assert (out / name).read_bytes() == (folder / name).read_bytes()
+
+
+def test_what_is_complete_is_neither_trained_again_nor_overwritten_unasked(
+    folder: Path, inputs: dict[str, Path], tmp_path: Path
+) -> None:
+    out = damaged(folder, tmp_path / "copy", lambda _: None)
+    named = places(inputs, "pair2vec")
+    with pytest.raises(UsageError, match="already holds a classifier; --overwrite replaces it"):
+        train_classifier(out, data(3), named, settings())
+    with pytest.raises(UsageError, match="holds a classifier, but no training to resume"):
+        train_classifier(out, data(3), named, settings(), resume=True)
+    reports: list[object] = []
+    again = train_classifier(folder, data(3), named, settings(), resume=True, report=reports.append)
+    assert share_right(again, UNSEEN) > 0.95
+    assert not reports
+    short = settings("training.epochs=1")
+    replaced = train_classifier(out, data(3), named, short, overwrite=True)
+    assert replaced.config["epochs"] == 1
+
+
+def test_a_folder_of_something_else_is_left_alone(inputs: dict[str, Path], tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(UsageError, match=r"is not a classifier and not empty \(mine.txt\)"):
+        train_classifier(tmp_path, data(), places(inputs, "none"), settings(), overwrite=True)
+    with pytest.raises(UsageError, match="is a file, not a folder"):
+        train_classifier(
+            tmp_path / "mine.txt", data(), places(inputs, "none"), settings(), overwrite=True
+        )
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
+
+
+def test_inputs_that_are_not_there_are_found_out_before_anything_is_written(
+    inputs: dict[str, Path], tmp_path: Path
+) -> None:
+    for named, message in [
+        (InputPaths(words="/nowhere.vec"), "/nowhere.vec: no such file"),
+        (
+            InputPaths(words=str(tmp_path), pairs="pair_distance"),
+            "is a folder; --pairs pair_distance",
+        ),
+    ]:
+        with pytest.raises((InputError, UsageError), match=message):
+            train_classifier(tmp_path / "out", data(), named, settings())
+    for pairs in ("antonyms", "pair2vec+antonyms", "pair2vec+pair2vec", "wordnet+", ""):
+        message = rf"--pairs {re.escape(pairs)}: it must be one of pair2vec, wordnet"
+        with pytest.raises(UsageError, match=message):
+            places(inputs, pairs)
+    assert not (tmp_path / "out").exists()
+
+
+def test_pair_vectors_are_evened_out_if_asked(inputs: dict[str, Path]) -> None:
+    bundled = replace(places(inputs, "pair2vec"), pair_model=None)
+    plain, evened = (
+        open_inputs(bundled, data().words(), PairsConfig(whitening=whitening)).relations
+        for whitening in (0, 0.5)
+    )
+    assert isinstance(plain, PairAttention)
+    assert isinstance(evened, PairAttention)
+    weights = [dict(layer.pair.encoder.named_buffers()) for layer in (plain, evened)]
+    changed = [name for name, values in weights[0].items() if not values.equal(weights[1][name])]
+    last = max(name.rpartition(".")[0] for name in weights[0])
+    assert changed == [f"{last}.weight", f"{last}.bias"]
+
+
+def test_the_pair_that_decides_is_named_first(trained: Classifier, inputs: dict[str, Path]) -> None:
+    for example in UNSEEN[:6]:
+        found = explain(trained, example, top=3)
+        assert found.label == example.label
+        assert (found.shares[0].premise, found.shares[0].hypothesis) == (
+            example.premise[1],
+            example.hypothesis[1],
+        )
+        assert found.shares[0].pairs > 0
+        assert len(found.shares) == 3
+        assert found.probabilities[found.label] == max(found.probabilities.values())
+        assert sum(found.probabilities.values()) == pytest.approx(1)
+
+
+def test_a_share_is_what_the_margin_loses_to_first_order(trained: Classifier) -> None:
+    """Against the change that a little less of a pair's attention makes."""
+    from pair2vec.experiments.nli.batches import EncodedExamples, NliBatches
+    from pair2vec.experiments.nli.esim import Attention, attend
+
+    # Without a word twice, so that a word tells its place.
+    example = next(e for e in UNSEEN if len(e.premise) == 3)
+    network = trained.network
+    numbered = EncodedExamples([example])
+    batch = NliBatches(numbered, network.embedder, network.relations).batch(np.zeros(1, np.int64))
+    found = explain(trained, example, top=100)
+    label = LABELS.index(found.label)
+    network.double()
+    try:
+        with torch.no_grad():
+            encoded = network.encode(batch)
+            full = Attention(*(part.double() for part in attend(encoded, batch)))
+
+            def margin(of_words: Attention, of_pairs: Attention) -> float:
+                scores = network.classify(batch, encoded, of_words, of_pairs)[0].double()
+                return float(scores[label] - (scores.sum() - scores[label]) / 2)
+
+            for share in found.shares[:2]:
+                i = example.premise.index(share.premise)
+                j = example.hypothesis.index(share.hypothesis)
+                less = Attention(*(part.clone() for part in full))
+                less.of_a[0, i, j] *= 0.98
+                less.of_b[0, j, i] *= 0.98
+                whole = margin(full, full)
+                assert (whole - margin(full, less)) / 0.02 == pytest.approx(
+                    share.pairs, rel=0.1, abs=0.01
+                )
+                assert (whole - margin(less, full)) / 0.02 == pytest.approx(
+                    share.words, rel=0.1, abs=0.01
+                )
+    finally:
+        network.float()

@@ -1,0 +1,181 @@
+"""From questions and passages to an answerer, and back from its folder."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+from tests.experiments.qa.capital_world import (
+    capitals,
+    relative_data,
+    settings,
+    write_capitals,
+    write_relatives,
+    write_words,
+)
+
+from pair2vec.errors import InputError, UsageError
+from pair2vec.experiments.qa.answerer import Answerer, load_answerer
+from pair2vec.experiments.qa.examples import Text, read_qa
+from pair2vec.experiments.qa.train import QaData, question_words, train_answerer
+from pair2vec.experiments.tasks.inputs import InputPaths
+from pair2vec.training.train import Interrupted
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("capitals")
+    write_capitals(folder / "train.json", 150, seed=0)
+    write_capitals(folder / "dev.json", 30, seed=1)
+    write_capitals(folder / "test.json", 30, seed=2)
+    write_words(folder / "words.vec")
+    return folder
+
+
+def data(place: Path) -> QaData:
+    return QaData.read([place / "train.json"], [place / "dev.json"])
+
+
+@pytest.fixture(scope="module")
+def trained(place: Path) -> Answerer:
+    named = InputPaths(words=str(place / "words.vec"))
+    return train_answerer(place / "model", data(place), named, settings())
+
+
+def test_it_learns_to_answer_and_when_there_is_no_answer(trained: Answerer, place: Path) -> None:
+    found = read_qa([place / "test.json"])
+    predictions = trained.predict(found)
+    right: dict[bool, list[bool]] = {True: [], False: []}
+    for question in found.questions:
+        said = predictions[question.id]
+        answer = question.answers[0].text if question.answers else ""
+        right[bool(answer)].append(answer == ("" if said.no_answer > 0 else said.answer))
+    assert np.mean(right[True] + right[False]) > 0.9
+    assert np.mean(right[True]) > 0.8
+    assert np.mean(right[False]) > 0.8
+
+
+def test_a_loaded_answerer_says_what_the_trained_one_said(trained: Answerer, place: Path) -> None:
+    found = read_qa([place / "dev.json"])
+    loaded = load_answerer(place / "model", question_words(found))
+    ours, theirs = loaded.predict(found), trained.predict(found)
+    assert ours.keys() == {question.id for question in found.questions}
+    for name, one in ours.items():
+        assert (one.answer, one.words) == (theirs[name].answer, theirs[name].words)
+        assert one.no_answer == pytest.approx(theirs[name].no_answer, abs=1e-4)
+        passage = found.passages[next(q.passage for q in found.questions if q.id == name)]
+        assert one.answer == passage.span(*one.words)
+
+
+def test_one_question_is_answered_as_among_many(trained: Answerer, place: Path) -> None:
+    found = read_qa([place / "dev.json"])
+    many = trained.predict(found)
+    for question in found.questions[:6]:
+        passage = found.passages[question.passage]
+        alone = trained.answer(passage, question.text, top=3)
+        best, said = alone.answers[0], many[question.id]
+        assert best.answer == said.answer == passage.text[best.start : best.end]
+        assert np.log(alone.no_answer / best.probability) == pytest.approx(said.no_answer, abs=1e-3)
+        assert (alone.best is None) == (said.no_answer > 0)
+        assert len(alone.answers) == 3
+        assert alone.no_answer + sum(one.probability for one in alone.answers) < 1.0001
+
+
+def test_a_long_passage_is_read_in_parts(trained: Answerer) -> None:
+    text = " ".join(["So."] * 700 + ["Land3 has Town4."] + ["So."] * 700)
+    found = trained.answer(Text.of(text), Text.of("Which has Land3?"))
+    assert found.answers[0].answer == "Town4"
+    assert text[found.answers[0].start :].startswith("Town4")
+
+
+def test_a_passage_without_words_has_no_answer(trained: Answerer) -> None:
+    found = trained.answer(Text.of(" "), Text.of("Which has Land3?"))
+    assert (found.answers, found.no_answer, found.best) == ([], 1.0, None)
+
+
+def test_a_folder_holds_what_was_learnt_and_how(trained: Answerer, place: Path) -> None:
+    folder = place / "model"
+    config = json.loads((folder / "config.json").read_bytes())
+    assert (config["kind"], config["model"]) == ("qa answerer", "bidaf++")
+    assert config["train"] == {"train.json": 450}
+    assert config["dev"] == {"dev.json": 90}
+    assert config["dev_score"] > 90
+    assert config["settings"]["qa"]["max_words"] == 400
+    stored = load_file(folder / "weights.safetensors")
+    assert {name: list(w.shape) for name, w in stored.items()} == config["weights"]
+    for name, weights in trained.network.named_parameters():
+        assert torch.equal(stored[name], weights)
+    with pytest.raises(InputError, match="is not the config of an NLI classifier"):
+        from pair2vec.experiments.nli.classifier import load_classifier
+
+        load_classifier(folder, ["so"])
+
+
+def test_a_training_that_was_stopped_goes_on_to_the_same_answerer(
+    place: Path, tmp_path: Path
+) -> None:
+    named = InputPaths(words=str(place / "words.vec"))
+    short = settings("training.epochs=2", "training.batch=8", "bidaf.dropout=0.2")
+    few = QaData.of(
+        *(read_qa([write_capitals(tmp_path / f"{n}.json", 20, seed=n)]) for n in range(2))
+    )
+    train_answerer(tmp_path / "whole", few, named, short)
+    out = tmp_path / "parts"
+    for stop_after in (3, 6):
+        steps = iter(range(stop_after))
+        with pytest.raises(Interrupted):
+            train_answerer(
+                out, few, named, short, resume=True,
+                should_stop=lambda steps=steps: next(steps, None) is None,  # type: ignore[misc]
+            )  # fmt: skip
+        assert not (out / "config.json").exists()
+    with pytest.raises(UsageError, match="begun with other examples, inputs or settings"):
+        train_answerer(out, data(place), named, short, resume=True)
+    train_answerer(out, few, named, short, resume=True)
+    name = "weights.safetensors"
+    assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+def test_the_dev_questions_to_choose_by_can_be_fewer(place: Path, tmp_path: Path) -> None:
+    named = InputPaths(words=str(place / "words.vec"))
+    asked: list[int] = []
+    predict = train_answerer.__globals__["predict_answers"]
+
+    def counted(*arguments: object, **options: object) -> object:
+        asked.append(len(arguments[2]))  # type: ignore[arg-type]
+        return predict(*arguments, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pair2vec.experiments.qa.train.predict_answers", counted)
+        for questions in (0, 30, 1000):
+            changes = settings(f"qa.dev_questions={questions}", "training.epochs=1")
+            train_answerer(tmp_path / str(questions), data(place), named, changes)
+    assert asked == [90, 30, 90]
+
+
+def test_what_is_known_of_pairs_finds_answers_that_words_alone_do_not(tmp_path: Path) -> None:
+    named = write_relatives(tmp_path)
+    changes = settings("training.batch=8", "training.epochs=8")
+    found = {
+        pairs: train_answerer(tmp_path / pairs, relative_data(), places, changes)
+        for pairs, places in named.items()
+    }
+    assert found["pair_distance"].config["dev_score"] > 90
+    assert found["none"].config["dev_score"] < 60
+
+
+def test_questions_without_any_answer_to_learn_from_are_told(tmp_path: Path, place: Path) -> None:
+    paragraphs = capitals(2, seed=5)
+    for paragraph in paragraphs:
+        for question in paragraph["qas"]:
+            question["answers"] = [{"text": "gone", "answer_start": 0}]
+    path = tmp_path / "train.json"
+    path.write_text(json.dumps({"data": [{"title": "w", "paragraphs": paragraphs}]}))
+    found = QaData.read([path], [place / "dev.json"])
+    assert found.facts["answers_not_found"] == 6
+    with pytest.raises(InputError, match="no question to learn from"):
+        train_answerer(
+            tmp_path / "out", found, InputPaths(words=str(place / "words.vec")), settings()
+        )

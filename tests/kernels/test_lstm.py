@@ -1,0 +1,197 @@
+"""The fused BiLSTM's own gradient, as plain torch computes it, against autograd's of the encoder.
+
+That the kernels equal it is for a GPU to say: `benchmarks/fused_lstm.py`.
+"""
+
+import pytest
+import torch
+from torch import Tensor
+
+from pair2vec.encoders.context import ContextConfig, ContextEncoder
+from pair2vec.kernels.lstm import bilstm_states, has_kernels
+from pair2vec.kernels.rows import gather_rows
+
+WORDS, LONGEST = 11, 8
+TOLERANCE = {torch.float64: 1e-12, torch.float32: 1e-5}
+
+each_length = pytest.mark.parametrize("length", range(4, LONGEST + 1))
+sizes = pytest.mark.parametrize("hidden", [3, 100])
+counts = pytest.mark.parametrize("count", [1, 70])
+dtypes = pytest.mark.parametrize("dtype", TOLERANCE, ids=str)
+orders = pytest.mark.parametrize("order", ["sorted", "shuffled"])
+
+
+def make(hidden: int, dtype: torch.dtype = torch.float64) -> ContextEncoder:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(hidden)
+        return ContextEncoder(ContextConfig(dimension=5, hidden=hidden)).to(dtype)
+
+
+def random(*shape: int, dtype: torch.dtype = torch.float64) -> Tensor:
+    generator = torch.Generator().manual_seed(shape[0])
+    return torch.randn(*shape, generator=generator, dtype=torch.float64).to(dtype)
+
+
+def contexts_of(count: int, length: int) -> Tensor:
+    """So few words that most of them repeat, within a context too."""
+    return torch.randint(WORDS, (count, length), generator=torch.Generator().manual_seed(length))
+
+
+def of_one_length(contexts: Tensor) -> Tensor:
+    """The lengths of contexts without anything behind their end."""
+    return torch.full((len(contexts),), contexts.shape[1])
+
+
+def mixed_lengths(count: int, order: str) -> Tensor:
+    """As many contexts of each length from 4 on, or nearly so."""
+    lengths = (torch.arange(count) % 5 + 4).sort().values
+    generator = torch.Generator().manual_seed(count)
+    return lengths[torch.randperm(count, generator=generator)] if order == "shuffled" else lengths
+
+
+def behind(lengths: Tensor) -> Tensor:
+    """Which places are behind the end: (L, B)."""
+    return torch.arange(LONGEST)[:, None] >= lengths
+
+
+def plain_states(
+    part: Tensor, contexts: Tensor, lengths: Tensor, encoder: ContextEncoder
+) -> Tensor:
+    """The encoder's states of each length's contexts alone, and zeros behind their end."""
+    states = part.new_zeros(*contexts.T.shape, 2 * encoder.state_weight.shape[1])
+    for length in set(lengths.tolist()):
+        rows = (lengths == length).nonzero().flatten()
+        states[:length, rows] = encoder._states(gather_rows(part, contexts[rows, :length]))
+    return states
+
+
+def assert_same_gradients(
+    encoder: ContextEncoder, contexts: Tensor, lengths: Tensor, tolerance: float
+) -> None:
+    weight = encoder.state_weight
+    part = random(WORDS, 8 * weight.shape[1], dtype=weight.dtype).requires_grad_()
+    d_states = random(*contexts.T.shape, 2 * weight.shape[1], dtype=weight.dtype)
+    states = bilstm_states(part, contexts, lengths, weight)
+    found = torch.autograd.grad(states, [part, weight], d_states)
+    plain = plain_states(part, contexts, lengths, encoder)
+    expected = torch.autograd.grad(plain, [part, weight], d_states)
+    for gradient, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(gradient, other, rtol=tolerance, atol=tolerance)
+
+
+@dtypes
+@counts
+@sizes
+@each_length
+def test_states_are_those_of_the_context_encoder(
+    length: int, hidden: int, count: int, dtype: torch.dtype
+) -> None:
+    encoder, contexts = make(hidden, dtype), contexts_of(count, length)
+    part = random(WORDS, 8 * hidden, dtype=dtype)
+    found = bilstm_states(part, contexts, of_one_length(contexts), encoder.state_weight)
+    expected = encoder._states(gather_rows(part, contexts))
+    assert found.shape == (length, count, 2 * hidden)
+    torch.testing.assert_close(found, expected, rtol=0, atol=TOLERANCE[dtype])
+
+
+@dtypes
+@counts
+@sizes
+@each_length
+def test_gradients_are_those_of_the_context_encoder(
+    length: int, hidden: int, count: int, dtype: torch.dtype
+) -> None:
+    encoder, contexts = make(hidden, dtype), contexts_of(count, length)
+    assert_same_gradients(encoder, contexts, of_one_length(contexts), TOLERANCE[dtype])
+
+
+@dtypes
+@orders
+@sizes
+def test_states_of_mixed_lengths_are_those_of_each_length_alone(
+    hidden: int, order: str, dtype: torch.dtype
+) -> None:
+    encoder, contexts = make(hidden, dtype), contexts_of(70, LONGEST)
+    part, lengths = random(WORDS, 8 * hidden, dtype=dtype), mixed_lengths(70, order)
+    found = bilstm_states(part, contexts, lengths, encoder.state_weight)
+    expected = plain_states(part, contexts, lengths, encoder)
+    torch.testing.assert_close(found, expected, rtol=0, atol=TOLERANCE[dtype])
+    assert not found[behind(lengths)].any()
+
+
+@dtypes
+@orders
+@sizes
+def test_gradients_of_mixed_lengths_are_those_of_each_length_alone(
+    hidden: int, order: str, dtype: torch.dtype
+) -> None:
+    """Whatever gradient the zeros behind an end are given."""
+    contexts, lengths = contexts_of(70, LONGEST), mixed_lengths(70, order)
+    assert_same_gradients(make(hidden, dtype), contexts, lengths, TOLERANCE[dtype])
+
+
+@orders
+def test_words_behind_the_end_neither_change_a_state_nor_get_a_gradient(order: str) -> None:
+    encoder, lengths = make(3), mixed_lengths(23, order)
+    part = random(WORDS + 2, 8 * 3).requires_grad_()
+    some = contexts_of(23, LONGEST)
+    others = torch.where(behind(lengths).T, WORDS + some % 2, some)
+    assert bool((others >= WORDS).any())
+    of_some, of_others = (
+        bilstm_states(part, contexts, lengths, encoder.state_weight) for contexts in (some, others)
+    )
+    assert torch.equal(of_some, of_others)
+    weights = random(*of_some.shape)
+    (d_part,) = torch.autograd.grad((of_others * weights).sum(), part)
+    assert not d_part[WORDS:].any()
+    assert bool((d_part[:WORDS] != 0).all())
+
+
+def test_a_word_that_stands_everywhere_gets_the_gradients_of_all_its_places() -> None:
+    contexts = torch.full((7, 5), 4)
+    assert_same_gradients(make(3), contexts, of_one_length(contexts), 1e-12)
+
+
+@pytest.mark.parametrize("lengths", [[5, 5, 5], [4, 2, 5]], ids=["one length", "mixed lengths"])
+def test_the_gradient_is_the_slope_of_the_states(lengths: list[int]) -> None:
+    part = random(4, 8 * 2).requires_grad_()
+    weight = random(2, 2, 4 * 2).requires_grad_()
+    contexts = torch.tensor([[0, 1, 2, 1, 0], [3, 3, 0, 2, 1], [2, 1, 1, 0, 3]])
+    assert torch.autograd.gradcheck(
+        lambda *of: bilstm_states(of[0], contexts, torch.tensor(lengths), of[1]), (part, weight)
+    )
+
+
+@pytest.mark.parametrize("integers", [torch.int32, torch.int64], ids=str)
+def test_tensors_need_not_be_contiguous_nor_ids_long(integers: torch.dtype) -> None:
+    encoder, contexts, lengths = make(3), contexts_of(9, LONGEST), mixed_lengths(9, "shuffled")
+    part = random(WORDS, 8 * 3).requires_grad_()
+    found = bilstm_states(
+        part.T.contiguous().T,
+        contexts.T.contiguous().T.to(integers),
+        lengths.repeat_interleave(2)[::2].to(integers),
+        encoder.state_weight,
+    )
+    expected = plain_states(part, contexts, lengths, encoder)
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
+    # The gradient of a sum comes as a view of one number.
+    of_found, of_expected = (
+        torch.autograd.grad(states.sum(), part)[0] for states in (found, expected)
+    )
+    torch.testing.assert_close(of_found, of_expected, rtol=0, atol=1e-12)
+
+
+def test_states_have_the_precision_of_the_part_and_gradients_that_of_their_tensor() -> None:
+    encoder, contexts = make(100, torch.float32), contexts_of(70, LONGEST)
+    lengths = mixed_lengths(70, "sorted")
+    part = random(WORDS, 800, dtype=torch.bfloat16).requires_grad_()
+    states = bilstm_states(part, contexts, lengths, encoder.state_weight)
+    d_part, d_weight = torch.autograd.grad(states.sum(), [part, encoder.state_weight])
+    assert states.dtype == d_part.dtype == torch.bfloat16
+    assert d_weight.dtype == torch.float32
+    expected = plain_states(part.detach().float(), contexts, lengths, encoder)
+    torch.testing.assert_close(states.float(), expected, rtol=0, atol=0.03)
+
+
+def test_without_a_gpu_there_are_no_kernels() -> None:
+    assert not has_kernels(torch.zeros(1, 800, dtype=torch.bfloat16), 100)

@@ -1,0 +1,160 @@
+"""Settings as a user writes them, and what a mistake is told."""
+
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import pytest
+
+from pair2vec.encoders.context import ContextConfig
+from pair2vec.encoders.pair import PairConfig
+from pair2vec.errors import UsageError
+from pair2vec.training.negatives import NegativesConfig
+from pair2vec.training.recipes import (
+    RECIPES,
+    Recipe,
+    TrainingConfig,
+    fast,
+    find_recipe,
+    paper,
+    recipe_from_json,
+    resolve,
+    with_settings,
+)
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_every_recipe_has_its_own_name(name: str) -> None:
+    assert find_recipe(name) == RECIPES[name]()
+    assert find_recipe(name).name == name
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_every_recipe_survives_json(name: str) -> None:
+    recipe = find_recipe(name)
+    assert recipe_from_json(asdict(recipe)) == recipe
+    assert recipe_from_json(json.loads(json.dumps(asdict(recipe)))) == recipe
+
+
+def test_a_changed_recipe_survives_json() -> None:
+    recipe = replace(
+        paper(), pair=PairConfig(dimension=7), context=ContextConfig(dimension=7, hidden=2)
+    )
+    assert recipe_from_json(json.loads(json.dumps(asdict(recipe)))) == recipe != paper()
+
+
+def test_the_paper_has_three_negative_words_and_two_negative_contexts() -> None:
+    recipe = paper()
+    assert (recipe.negatives.contexts, recipe.negatives.words, recipe.negatives.typed) == (2, 3, 1)
+    assert (recipe.pair.dimension, recipe.pair.layers, recipe.context.hidden) == (300, 4, 100)
+    assert (recipe.training.batch, recipe.training.epochs, recipe.training.rate) == (600, 12, 0.01)
+    assert find_recipe("paper_bivariate").negatives.words == 0
+    assert find_recipe("paper_2_layers").pair.layers == 2
+    assert find_recipe("paper_multiply").pair.composition == "multiply"
+
+
+def test_without_any_settings_the_recipe_is_fast() -> None:
+    assert resolve(None, None, []) == fast()
+    assert resolve("paper", None, []) == paper()
+
+
+def test_assignments_are_read_as_their_type() -> None:
+    found = resolve(
+        "paper",
+        None,
+        [
+            "training.batch=64",
+            "training.rate = 1e-3",
+            "training.clip=5",
+            "training.optimiser=adam",
+            'training.schedule="constant"',
+            "name=mine",
+        ],
+    )
+    training = replace(
+        paper().training, batch=64, rate=0.001, clip=5.0, optimiser="adam", schedule="constant"
+    )
+    assert found == replace(paper(), name="mine", training=training)
+    assert isinstance(found.training.clip, float)
+
+
+def test_a_later_assignment_prevails() -> None:
+    assert resolve("paper", None, ["training.seed=1", "training.seed=2"]).training.seed == 2
+
+
+def test_a_file_may_name_the_recipe_and_change_it(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text(
+        'recipe = "paper"\nname = "mine"\n\n'
+        "[pair]\ndimension = 8\n\n[context]\ndimension = 8\n\n[training]\nrate = 1\n"
+    )
+    recipe = resolve(None, path, [])
+    assert (recipe.name, recipe.pair.dimension, recipe.pair.layers) == ("mine", 8, 4)
+    assert recipe.training == replace(paper().training, rate=1.0)
+
+
+def test_assignments_prevail_over_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text("[training]\nbatch = 7\nseed = 8\n")
+    recipe = resolve("paper", path, ["training.batch=9"])
+    assert (recipe.training.batch, recipe.training.seed) == (9, 8)
+
+
+def test_a_missing_or_broken_file_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "settings.toml"
+    with pytest.raises(UsageError, match=r"settings\.toml: no such file"):
+        resolve("paper", path, [])
+    path.write_text("training batch 7")
+    with pytest.raises(UsageError, match=r"settings\.toml: not TOML"):
+        resolve("paper", path, [])
+
+
+@pytest.mark.parametrize(
+    ("assignment", "message"),
+    [
+        ("training.bach=4", r"no setting training\.bach; did you mean training\.batch\?"),
+        ("trainin.batch=4", r"no setting trainin; did you mean training\?"),
+        ("zzzz=4", "no setting zzzz; there are name, triples, pair, context, negatives, training"),
+        ("training.batch=many", r"training\.batch is 'many'; it must be a whole number, as in 600"),
+        ("training.batch=1.5", r"training\.batch is 1\.5; it must be a whole number"),
+        ("training.batch=true", r"training\.batch is True; it must be a whole number"),
+        ("training.rate=fast", r"training\.rate is 'fast'; it must be a number, as in 0\.01"),
+        ("training.rate=true", r"training\.rate is True; it must be a number"),
+        ("training.optimiser=3", r"training\.optimiser is 3; it must be a word, as in 'sgd'"),
+        ("training.batch.size=3", r"training\.batch is \{'size': 3\}; it must be a whole number"),
+        ("context=4", "context is a group of settings: dimension, hidden"),
+        ("training.batch", r"--set training\.batch: expected KEY=VALUE, as in training\.batch=4"),
+        ("training.optimiser=lion", r"training\.optimiser is 'lion'; .* sgd, adagrad, adam"),
+        ("training.schedule=cosine", r"training\.schedule is 'cosine'; .*plateau, linear, constan"),
+        ("training.loss=max", r"training\.loss is 'max'; it must be one of sum, mean"),
+        ("training.batch=0", r"training\.batch is 0; it must be 1 or more"),
+        ("negatives.typed=5", r"typed is 5; it must be between 0 and words \(3\)"),
+    ],
+)
+def test_a_mistake_is_told_with_the_way_out(assignment: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        resolve("paper", None, [assignment])
+
+
+def test_an_unknown_recipe_is_told_the_nearest_one() -> None:
+    with pytest.raises(UsageError, match="no recipe 'papr'; did you mean paper"):
+        find_recipe("papr")
+    with pytest.raises(UsageError, match="there are fast, paper,"):
+        find_recipe("zzz")
+
+
+def test_settings_leave_the_recipe_they_change_alone() -> None:
+    recipe = paper()
+    changed = with_settings(recipe, {"negatives": {"words": 0, "typed": 0}})
+    assert changed.negatives == NegativesConfig(words=0, typed=0)
+    assert recipe == paper()
+
+
+def test_pair_and_context_must_have_one_dimension() -> None:
+    with pytest.raises(UsageError, match=r"pair\.dimension is 7 and context\.dimension 300"):
+        Recipe(name="odd", pair=PairConfig(dimension=7))
+
+
+def test_steps_between_reports_must_be_positive() -> None:
+    with pytest.raises(UsageError, match=r"training\.report_steps is 0; it must be 1 or more"):
+        TrainingConfig(report_steps=0)
