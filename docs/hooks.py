@@ -20,7 +20,7 @@ def on_page_markdown(markdown: str, **_: object) -> str:
 
 def commands() -> Iterator[str]:
     """Every command, its help, arguments and options."""
-    from pair2vec.cli import app
+    from pair2vec.cli.main import app
 
     yield from _command_sections(typer.main.get_command(app), "pair2vec")
 
