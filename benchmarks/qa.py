@@ -24,7 +24,7 @@ import gpu
 from pair2vec.arrays import Int64Array
 from pair2vec.experiments.embedders.embedder import Embedder
 from pair2vec.experiments.embedders.open import open_embedder
-from pair2vec.experiments.embedders.word_vectors import WordVectorInputs
+from pair2vec.experiments.embedders.word_vectors import WordVectorEmbedder
 from pair2vec.experiments.qa.answerer import QaSettings, qa_settings, span_odds
 from pair2vec.experiments.qa.batches import EncodedQuestions, QaBatch, QaBatches, answering_windows
 from pair2vec.experiments.qa.bidaf import Bidaf
@@ -170,7 +170,7 @@ def embedder(path: str | None, words: Sequence[str]) -> Embedder:
     if path:
         return open_embedder(path, words)
     vectors = torch.randn(len(words), DIMENSION, generator=torch.Generator().manual_seed(0))
-    return WordVectorInputs({word: number for number, word in enumerate(words)}, vectors)
+    return WordVectorEmbedder({word: number for number, word in enumerate(words)}, vectors)
 
 
 def some_batches(learning: QaLearning, settings: QaSettings, count: int) -> list[Int64Array]:

@@ -95,10 +95,10 @@ def test_short_words_take_few_characters(folder: Path) -> None:
 def test_what_was_read_before_and_places_behind_sentences_change_nothing(folder: Path) -> None:
     elmo = Elmo.open(folder)
     expected, width = elmo(elmo.prepare(SENTENCES)), 3 + max(map(len, SENTENCES))
-    read = elmo.read(elmo.prepare(SENTENCES, width))
-    assert elmo.read(read) is read
-    assert not read["layers"].requires_grad
-    found = elmo(read)
+    computed = elmo.precompute(elmo.prepare(SENTENCES, width))
+    assert elmo.precompute(computed) is computed
+    assert not computed["layers"].requires_grad
+    found = elmo(computed)
     assert found.shape == (len(SENTENCES), width, expected.shape[2])
     torch.testing.assert_close(found[:, : expected.shape[1]], expected)
     assert not found[:, expected.shape[1] :].any()

@@ -4,8 +4,8 @@ import pytest
 import torch
 
 from pair2vec.errors import UsageError
-from pair2vec.experiments.embedders.embedder import EmbedderInputs, ScalarMix, padded
-from pair2vec.experiments.embedders.word_vectors import WordVectorInputs
+from pair2vec.experiments.embedders.embedder import EmbedderInputs, ScalarMix, pad_rows
+from pair2vec.experiments.embedders.word_vectors import WordVectorEmbedder
 
 
 def test_inputs_move_as_a_whole() -> None:
@@ -18,15 +18,15 @@ def test_inputs_move_as_a_whole() -> None:
 
 
 def test_a_string_is_not_a_sentence() -> None:
-    embedder = WordVectorInputs({"dog": 0}, torch.ones(1, 2))
+    embedder = WordVectorEmbedder({"dog": 0}, torch.ones(1, 2))
     with pytest.raises(UsageError, match="'a dog' is a string; give a list of its words"):
         embedder.prepare([["dog"], "a dog"])
 
 
 def test_short_rows_are_padded() -> None:
-    assert padded([[1, 2], [], [3]], 9).tolist() == [[1, 2], [9, 9], [3, 9]]
-    assert padded([]).shape == (0, 0)
-    assert padded([[], []]).dtype == torch.long
+    assert pad_rows([[1, 2], [], [3]], 9).tolist() == [[1, 2], [9, 9], [3, 9]]
+    assert pad_rows([]).shape == (0, 0)
+    assert pad_rows([[], []]).dtype == torch.long
 
 
 def test_a_mix_begins_as_the_mean_of_the_layers() -> None:

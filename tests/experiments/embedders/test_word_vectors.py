@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from pair2vec.errors import InputError
-from pair2vec.experiments.embedders.word_vectors import WordVectorInputs
+from pair2vec.experiments.embedders.word_vectors import WordVectorEmbedder
 from pair2vec.word_vectors.formats import write_vec
 
 WORDS = ["the", "Paris", "paris", "cat", "Été", "<s>", "zeroes"]
@@ -22,13 +22,13 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "vectors.vec"
 
 
-def rows(embedder: WordVectorInputs, *words: str) -> NDArray[np.float32]:
+def rows(embedder: WordVectorEmbedder, *words: str) -> NDArray[np.float32]:
     found: NDArray[np.float32] = embedder(embedder.prepare([words]))[0].detach().numpy()
     return found
 
 
 def test_words_have_the_vectors_of_the_file_and_padding_has_zeros(file: Path) -> None:
-    embedder = WordVectorInputs.open(file, ["the", "cat", "paris", "the"])
+    embedder = WordVectorEmbedder.open(file, ["the", "cat", "paris", "the"])
     found = embedder(embedder.prepare([["the"], ["cat", "the", "paris"], []])).detach().numpy()
     assert found.shape == (3, 3, embedder.dimension) == (3, 3, 4)
     np.testing.assert_array_equal(found[0, 0], VECTORS[0])
@@ -38,24 +38,24 @@ def test_words_have_the_vectors_of_the_file_and_padding_has_zeros(file: Path) ->
 
 
 def test_a_spelling_of_its_own_comes_before_that_in_lower_case(file: Path) -> None:
-    embedder = WordVectorInputs.open(file, ["Paris", "CAT", "The", "été", "ÉTÉ", "E\u0301te\u0301"])
+    embedder = WordVectorEmbedder.open(file, ["Paris", "CAT", "The", "été", "ÉTÉ", "E\u0301te\u0301"])
     found = rows(embedder, "Paris", "CAT", "The", "été", "ÉTÉ", "E\u0301te\u0301")
     np.testing.assert_array_equal(found, VECTORS[[1, 3, 0, 4, 4, 4]])
 
 
 def test_a_vector_serves_a_spelling_and_its_lower_case(file: Path) -> None:
     for words in (["Été", "été"], ["été", "Été"], ["été"], ["Été"]):
-        embedder = WordVectorInputs.open(file, words)
+        embedder = WordVectorEmbedder.open(file, words)
         np.testing.assert_array_equal(rows(embedder, "été", "Été", "ÉTÉ"), VECTORS[[4, 4, 4]])
 
 
 def test_a_word_that_was_not_asked_for_has_the_vector_of_its_lower_case(file: Path) -> None:
-    embedder = WordVectorInputs.open(file, ["cat", "Paris"])
+    embedder = WordVectorEmbedder.open(file, ["cat", "Paris"])
     np.testing.assert_array_equal(rows(embedder, "Cat", "PARIS"), VECTORS[[3, 2]])
 
 
 def test_words_without_a_vector_share_one_that_is_small_and_learned(file: Path) -> None:
-    embedder = WordVectorInputs.open(file, ["the", "cat", "Paris", "zeroes", "<s>", "dodo"])
+    embedder = WordVectorEmbedder.open(file, ["the", "cat", "Paris", "zeroes", "<s>", "dodo"])
     found = rows(embedder, "dodo", "never asked for", "zeroes", "<s>", "")
     assert (found == embedder.unknown.detach().numpy()).all()
     lengths = np.linalg.norm(VECTORS[:4], axis=1)
@@ -69,12 +69,12 @@ def test_the_learned_vector_is_drawn_from_torchs_generator(file: Path) -> None:
     drawn = []
     for seed in (1, 1, 2):
         torch.manual_seed(seed)
-        drawn.append(WordVectorInputs.open(file, ["cat"]).unknown.tolist())
+        drawn.append(WordVectorEmbedder.open(file, ["cat"]).unknown.tolist())
     assert drawn[0] == drawn[1] != drawn[2]
 
 
 def test_only_the_learned_vector_is_saved(file: Path) -> None:
-    embedder = WordVectorInputs.open(file, ["the", "cat"])
+    embedder = WordVectorEmbedder.open(file, ["the", "cat"])
     assert [*dict(embedder.named_parameters())] == [*embedder.state_dict()] == ["unknown"]
     # Only the words that were asked for are in memory.
     assert embedder.vectors.shape == (2 + 2, 4)
@@ -82,13 +82,13 @@ def test_only_the_learned_vector_is_saved(file: Path) -> None:
 
 
 def test_there_may_be_no_sentences_or_no_words(file: Path) -> None:
-    embedder = WordVectorInputs.open(file, ["the"])
+    embedder = WordVectorEmbedder.open(file, ["the"])
     assert embedder(embedder.prepare([])).shape == (0, 0, 4)
-    assert not embedder(embedder.read(embedder.prepare([[]], 3))).any()
+    assert not embedder(embedder.precompute(embedder.prepare([[]], 3))).any()
     assert embedder(embedder.prepare([["the"]], 3)).shape == (1, 3, 4)
     assert embedder(embedder.prepare([[], []])).shape == (2, 0, 4)
 
 
 def test_a_file_with_none_of_the_words_is_an_error(file: Path) -> None:
     with pytest.raises(InputError, match="has none of the 1 words"):
-        WordVectorInputs.open(file, ["dodo"])
+        WordVectorEmbedder.open(file, ["dodo"])

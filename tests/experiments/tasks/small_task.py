@@ -38,7 +38,7 @@ class SmallTask:
     def batch(self, numbers: Int64Array) -> SmallBatch:
         return SmallBatch(self._x[numbers], self._y[numbers])
 
-    def read(self, batch: SmallBatch) -> SmallBatch:
+    def precompute(self, batch: SmallBatch) -> SmallBatch:
         return batch
 
     def measure(self, batch: SmallBatch) -> dict[str, Tensor]:

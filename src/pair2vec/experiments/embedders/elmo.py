@@ -28,7 +28,7 @@ from pair2vec.experiments.embedders.embedder import (
     EmbedderInputs,
     ScalarMix,
     Sentence,
-    padded,
+    pad_rows,
 )
 
 BEGIN, END = range(2)
@@ -260,12 +260,12 @@ class Elmo(Embedder):
         places = [[BEGIN, *map(rows.__getitem__, sentence), END] for sentence in sentences]
         return {
             "characters": character_ids(list(distinct), self.options),
-            "words": padded(places, END, width + 2),
+            "words": pad_rows(places, END, width + 2),
             "lengths": torch.tensor([*map(len, sentences)], dtype=torch.long),
         }
 
     @torch.no_grad()
-    def read(self, inputs: EmbedderInputs) -> EmbedderInputs:
+    def precompute(self, inputs: EmbedderInputs) -> EmbedderInputs:
         """All layers of the language models."""
         if LAYERS in inputs.tensors:
             return inputs
@@ -277,7 +277,7 @@ class Elmo(Embedder):
 
     def forward(self, inputs: EmbedderInputs) -> Tensor:
         """The vectors (B, n, D) of a batch, prepared or read; zero behind a sentence's end."""
-        mixed: Tensor = self.mix(self.read(inputs)[LAYERS])
+        mixed: Tensor = self.mix(self.precompute(inputs)[LAYERS])
         return mixed
 
     def _layers(self, table: Tensor, words: Tensor, lengths: Tensor) -> Tensor:

@@ -60,7 +60,7 @@ class Embedder(nn.Module, ABC):
     def _prepare(self, sentences: Sequence[Sentence], width: int) -> dict[str, Tensor]:
         """The tensors of `prepare`; the sentences are no strings, and not longer than `width`."""
 
-    def read(self, inputs: EmbedderInputs) -> EmbedderInputs:
+    def precompute(self, inputs: EmbedderInputs) -> EmbedderInputs:
         """A prepared batch with all work done that is frozen, for `forward` to go on from.
 
         Apart from it because it has no gradient, and its shapes may be others in every batch. What
@@ -73,7 +73,7 @@ class Embedder(nn.Module, ABC):
         """The vectors (B, n, D) of a batch, prepared or read; zero behind a sentence's end."""
 
 
-def padded(rows: Sequence[Sequence[int]], padding: int = 0, width: int = 0) -> Tensor:
+def pad_rows(rows: Sequence[Sequence[int]], padding: int = 0, width: int = 0) -> Tensor:
     """Rows of numbers as one tensor (B, n), `padding` behind the short ones."""
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
     numbers = np.full((len(rows), max(width, lengths.max(initial=0))), padding, np.int64)

@@ -34,7 +34,7 @@ service ever sees."""
 _NO_WORD = -1
 
 
-class Pieces(NamedTuple):
+class Subwords(NamedTuple):
     """Those of a batch."""
 
     inputs: dict[str, Tensor]
@@ -43,22 +43,22 @@ class Pieces(NamedTuple):
     """(B, p): of which word in its sentence a piece is; -1 if it is of none."""
 
 
-class PieceMaker:
+class SubwordTokenizer:
     """A tokeniser that is asked about each sentence once.
 
     It takes ten times as long as looking up what it said, and a network is shown the same sentences
     in every epoch.
     """
 
-    def __init__(self, tokenizer: Any, most_pieces: int | None) -> None:  # noqa: ANN401
+    def __init__(self, tokenizer: Any, max_subwords: int | None) -> None:  # noqa: ANN401
         """Take one of the fast kind; longer sentences are cut, which is told once."""
-        self._tokenizer, self._most_pieces = tokenizer, most_pieces
+        self._tokenizer, self._max_subwords = tokenizer, max_subwords
         self._said: dict[tuple[str, ...], NDArray[np.int32]] = {}
         """(1 + F, pieces) of a sentence: words first, then what has a name."""
         self._names: list[str] = []
         self._has_told_of_cut = False
 
-    def __call__(self, sentences: Sequence[Sentence]) -> Pieces:
+    def __call__(self, sentences: Sequence[Sentence]) -> Subwords:
         """The pieces of a batch, which must not be empty."""
         keys = [tuple(sentence) for sentence in sentences]
         if len(self._said) + len(keys) > _MOST_SENTENCES:
@@ -71,8 +71,8 @@ class PieceMaker:
         encoded = self._tokenizer(
             [list(sentence) for sentence in sentences],
             is_split_into_words=True,
-            truncation=self._most_pieces is not None,
-            max_length=self._most_pieces,
+            truncation=self._max_subwords is not None,
+            max_length=self._max_subwords,
         )
         self._tell_of_cut(encoded.encodings)
         self._names = list(encoded)
@@ -82,7 +82,7 @@ class PieceMaker:
         ]
         return [np.array(rows, np.int32) for rows in zip(words, *encoded.values(), strict=True)]
 
-    def _side_by_side(self, said: Sequence[NDArray[np.int32]]) -> Pieces:
+    def _side_by_side(self, said: Sequence[NDArray[np.int32]]) -> Subwords:
         lengths = np.array([rows.shape[1] for rows in said])
         is_piece = np.arange(lengths.max()) < lengths[:, None]
         block = np.zeros((1 + len(self._names), *is_piece.shape), np.int64)
@@ -91,13 +91,13 @@ class PieceMaker:
             block[1 + self._names.index("input_ids")] = self._tokenizer.pad_token_id or 0
         block[:, is_piece] = np.concatenate(said, axis=1)
         words, *inputs = torch.from_numpy(block).unbind()
-        return Pieces(dict(zip(self._names, inputs, strict=True)), words)
+        return Subwords(dict(zip(self._names, inputs, strict=True)), words)
 
     def _tell_of_cut(self, encodings: Sequence[Any]) -> None:
         if not self._has_told_of_cut and any(encoding.overflowing for encoding in encodings):
             self._has_told_of_cut = True
             logger.warning(
-                "a sentence has more than %d pieces; words beyond them are zero", self._most_pieces
+                "a sentence has more than %d pieces; words beyond them are zero", self._max_subwords
             )
 
 
@@ -125,9 +125,9 @@ class HuggingFaceEncoder(Embedder):
         """Take an encoder and its tokeniser, which must be one of the fast kind."""
         super().__init__()
         self.encoder = encoder.float().requires_grad_(False).eval()
-        self.most_pieces = _most_pieces(encoder, tokenizer)
+        self.max_subwords = _max_subwords(encoder, tokenizer)
         """Of a sentence, its begin and end included; None where there is no limit."""
-        self._make_pieces = PieceMaker(tokenizer, self.most_pieces)
+        self._make_pieces = SubwordTokenizer(tokenizer, self.max_subwords)
         # The surest way to know how many layers a model gives, and of which width.
         sample = self._layers(self.prepare([["a"]]))
         self.dimension = sample.shape[-1]
@@ -166,7 +166,7 @@ class HuggingFaceEncoder(Embedder):
         return {**made.inputs, "pieces": pieces, "starts": starts}
 
     @torch.no_grad()
-    def read(self, inputs: EmbedderInputs) -> EmbedderInputs:
+    def precompute(self, inputs: EmbedderInputs) -> EmbedderInputs:
         """All layers of the encoder."""
         if LAYERS in inputs.tensors:
             return inputs
@@ -174,7 +174,7 @@ class HuggingFaceEncoder(Embedder):
 
     def forward(self, inputs: EmbedderInputs) -> Tensor:
         """The vectors (B, n, D) of a batch, prepared or read; zero behind a sentence's end."""
-        mixed: Tensor = self.mix(self.read(inputs)[LAYERS])
+        mixed: Tensor = self.mix(self.precompute(inputs)[LAYERS])
         return mixed
 
     def _layers(self, inputs: EmbedderInputs) -> Tensor:
@@ -266,7 +266,7 @@ def _load_tokenizer(transformers: ModuleType, name: str) -> Any:  # noqa: ANN401
     return tokenizer
 
 
-def _most_pieces(encoder: Any, tokenizer: Any) -> int | None:  # noqa: ANN401
+def _max_subwords(encoder: Any, tokenizer: Any) -> int | None:  # noqa: ANN401
     limits = [tokenizer.model_max_length]
     positions = getattr(encoder.config, "max_position_embeddings", None) or 0
     if positions > 0:

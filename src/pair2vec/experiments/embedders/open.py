@@ -9,7 +9,7 @@ from pair2vec.experiments.embedders.elmo import Elmo
 from pair2vec.experiments.embedders.elmo_files import find_elmo_files
 from pair2vec.experiments.embedders.embedder import Embedder
 from pair2vec.experiments.embedders.hugging_face import HuggingFaceEncoder
-from pair2vec.experiments.embedders.word_vectors import WordVectorInputs
+from pair2vec.experiments.embedders.word_vectors import WordVectorEmbedder
 
 _TOKENIZERS = (
     *("tokenizer.json", "tokenizer_config.json", "tokenizer.model", "vocab.txt", "vocab.json"),
@@ -36,7 +36,7 @@ def open_embedder(path: str | os.PathLike[str], words: Iterable[str]) -> Embedde
     if not place.exists():
         raise InputError(f"{place}: no such file or folder")
     if not place.is_dir():
-        return WordVectorInputs.open(place, words)
+        return WordVectorEmbedder.open(place, words)
     if all(find_elmo_files(place)):
         return Elmo.open(place)
     if (place / "config.json").exists() and any((place / name).exists() for name in _TOKENIZERS):

@@ -10,7 +10,7 @@ from typing import Self
 import torch
 from torch import Tensor, nn
 
-from pair2vec.experiments.embedders.embedder import Embedder, EmbedderInputs, Sentence, padded
+from pair2vec.experiments.embedders.embedder import Embedder, EmbedderInputs, Sentence, pad_rows
 from pair2vec.kernels.rows import gather_rows
 from pair2vec.text.sentences import fold
 from pair2vec.text.vocabulary import Vocabulary
@@ -23,7 +23,7 @@ _UNKNOWN_LENGTH = 0.1
 """Times the mean length of the others: it says little until it has learned something."""
 
 
-class WordVectorInputs(Embedder):
+class WordVectorEmbedder(Embedder):
     """Frozen vectors of known words, and one that is learned for all the others.
 
     A word that is not known as it is spelled has the vector of its lower case.
@@ -65,7 +65,7 @@ class WordVectorInputs(Embedder):
 
     def _prepare(self, sentences: Sequence[Sentence], width: int) -> dict[str, Tensor]:
         rows = [[*map(self._id, sentence)] for sentence in sentences]
-        return {"ids": padded(rows, PADDING, width)}
+        return {"ids": pad_rows(rows, PADDING, width)}
 
     def _id(self, word: str) -> int:
         return self.ids.get(word) or self.ids.get(fold(word), UNKNOWN)

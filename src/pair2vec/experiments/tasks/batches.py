@@ -5,16 +5,28 @@ shapes of batches few, so that a GPU can be told once for each what to do.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, fields, replace
 from itertools import chain, count
+from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
-from torch import Tensor
+from torch import Tensor, nn
 
 from pair2vec.arrays import Int64Array
 from pair2vec.experiments.embedders.embedder import Embedder, EmbedderInputs
+from pair2vec.injection.sources import RelationSource
+from pair2vec.runtime.cuda_graphs import BatchT, tree_to
+from pair2vec.runtime.devices import autocast
+from pair2vec.runtime.prefetch import prefetch
+
+BatchT_co = TypeVar("BatchT_co", covariant=True)
+
+_PREFETCHED = 4
+"""Batches that are made before they are needed, on a GPU."""
 
 PadLength = Callable[[int], int]
 """From the words of the longest text to its places."""
@@ -108,10 +120,6 @@ class TextBatch:
     is_word: Tensor
     """(B, n)"""
 
-    def read_by(self, embedder: Embedder) -> "TextBatch":
-        """With what is frozen of the embedder's work done."""
-        return replace(self, inputs=embedder.read(self.inputs))
-
 
 # == Sentences with their words as numbers: looked at once, however many networks learn of them.
 #
@@ -160,3 +168,78 @@ class EncodedSentences:
             [self.words[number] for number in row[:length]]
             for row, length in zip(words.tolist(), is_word.sum(axis=1).tolist(), strict=True)
         ]
+
+
+class TextCollator:
+    """Collates encoded sentences into the tensors of one network.
+
+    Every distinct word is looked up once, in the relation source's vocabulary: a batch is then made
+    of integers alone. Works on the CPU, and may be called by another thread.
+    """
+
+    def __init__(
+        self,
+        sentences: EncodedSentences,
+        embedder: Embedder,
+        relations: RelationSource,
+        pad_length: PadLength = exact_length,
+    ) -> None:
+        self.sentences, self.pad_length, self._embedder = sentences, pad_length, embedder
+        ids = relations.ids([[word] for word in sentences.words])
+        self._ids: Int64Array = ids.cpu().numpy().reshape(-1)
+
+    def block(
+        self, rows: Int64Array, first: Int64Array | int = 0, lengths: Int64Array | None = None
+    ) -> tuple[Int64Array, NDArray[np.bool_]]:
+        """`EncodedSentences.block`, padded for this network."""
+        return self.sentences.block(rows, first, lengths, self.pad_length)
+
+    def collate(self, words: Int64Array, is_word: NDArray[np.bool_]) -> TextBatch:
+        """The tensors of a block (B, n)."""
+        ids = np.where(is_word, self._ids[words] if len(self._ids) else 0, 0)
+        texts = self.sentences.text(words, is_word)
+        return TextBatch(
+            inputs=self._embedder.prepare(texts, words.shape[1]),
+            ids=torch.from_numpy(ids),
+            is_word=torch.from_numpy(is_word),
+        )
+
+
+def precompute_texts(batch: BatchT, embedder: Embedder) -> BatchT:
+    """A batch whose `TextBatch` fields have the frozen part of the embedder's work done."""
+    parts = {field.name: getattr(batch, field.name) for field in fields(cast(Any, batch))}
+    computed = {
+        name: replace(part, inputs=embedder.precompute(part.inputs))
+        for name, part in parts.items()
+        if isinstance(part, TextBatch)
+    }
+    return cast(BatchT, replace(cast(Any, batch), **computed))
+
+
+class BatchSource(Protocol[BatchT_co]):
+    """Examples that can be asked for batches of them."""
+
+    @property
+    def sizes(self) -> Int64Array:
+        """(E, k), how long each example is."""
+
+    def batch(self, indices: Int64Array) -> BatchT_co:
+        """These examples, on the CPU."""
+
+
+@contextmanager
+def evaluating(
+    network: nn.Module, examples: BatchSource[BatchT], device: torch.device, batch: int
+) -> Iterator[Iterator[tuple[BatchT, Int64Array]]]:
+    """All examples once, in batches on `device` with their indices, to be scored by a network.
+
+    The network is in eval mode meanwhile, without gradients and under autocast. On a GPU batches
+    are prefetched.
+    """
+    order = batches_by_size(examples.sizes, batch)
+    batches = ((tree_to(examples.batch(indices), device), indices) for indices in order)
+    was_training = network.training
+    network.eval()
+    with torch.no_grad(), autocast(device):
+        yield prefetch(batches, _PREFETCHED) if device.type == "cuda" else batches
+    network.train(was_training)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, dataclass, field
-from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypedDict, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -31,7 +31,7 @@ class Learning(Protocol[BatchT]):
     def batch(self, numbers: Int64Array) -> BatchT:
         """The examples of these numbers, on the CPU; may be called by another thread."""
 
-    def read(self, batch: BatchT) -> BatchT:
+    def precompute(self, batch: BatchT) -> BatchT:
         """A batch with all work done on it that is frozen."""
 
     def measure(self, batch: BatchT) -> dict[str, Tensor]:
@@ -167,3 +167,10 @@ class Trained(NamedTuple, Generic[NetworkT]):
     network: NetworkT
     config: Mapping[str, Any]
     device: torch.device
+
+
+class LoadOptions(TypedDict, total=False):
+    """How a saved network is opened, whatever its task; see `load_network`."""
+
+    places: Mapping[str, str | None] | None
+    device: str

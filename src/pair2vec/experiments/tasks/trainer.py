@@ -103,7 +103,7 @@ class SupervisedStep(Generic[BatchT]):
         self._learning.network.train()
         self.adam.set_rate(rate)
         with torch.no_grad(), autocast(self._device):
-            batch = self._learning.read(batch)
+            batch = self._learning.precompute(batch)
         return self._learn(batch)
 
     def _run(self, batch: BatchT) -> dict[str, Tensor]:
