@@ -24,7 +24,7 @@ _WORDPIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *_LETTERS, "the", "
 
 
 def write_bert(folder: Path) -> Path:
-    _write_wordpieces(folder)
+    _write_wordsubwords(folder)
     torch.manual_seed(0)
     config = BertConfig(vocab_size=len(_WORDPIECES), max_position_embeddings=POSITIONS, **SHAPE)
     _save(BertModel(config), folder)
@@ -34,7 +34,7 @@ def write_bert(folder: Path) -> Path:
 def write_t5(folder: Path) -> Path:
     """One with a decoder behind the encoder, and no limit to the length of a sentence."""
     # Its own tokeniser does not tell one sentence of a pair from the other, and neither does it.
-    _write_wordpieces(folder, model_input_names=["input_ids", "attention_mask"])
+    _write_wordsubwords(folder, model_input_names=["input_ids", "attention_mask"])
     torch.manual_seed(0)
     shape = {"d_model": SIZE, "d_kv": 4, "d_ff": 12, "num_layers": LAYERS, "num_heads": 2}
     _save(T5Model(T5Config(vocab_size=len(_WORDPIECES), **shape)), folder)
@@ -42,20 +42,20 @@ def write_t5(folder: Path) -> Path:
 
 
 def write_roberta(folder: Path) -> Path:
-    """One whose pieces are of bytes; of its positions, the first two are never used."""
+    """One with a byte-level tokeniser; of its positions, the first two are never used."""
     folder.mkdir(exist_ok=True)
     space = "Ġ"
-    pieces = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", *ascii_lowercase, space, f"{space}h"]
-    (folder / "vocab.json").write_text(json.dumps({piece: n for n, piece in enumerate(pieces)}))
+    subwords = ["<s>", "<pad>", "</s>", "<unk>", "<mask>", *ascii_lowercase, space, f"{space}h"]
+    (folder / "vocab.json").write_text(json.dumps({name: n for n, name in enumerate(subwords)}))
     (folder / "merges.txt").write_text(f"#version: 0.2\n{space} h\n")
     (folder / "tokenizer_config.json").write_text('{"tokenizer_class": "RobertaTokenizer"}')
     torch.manual_seed(0)
-    config = RobertaConfig(vocab_size=len(pieces), max_position_embeddings=POSITIONS, **SHAPE)
+    config = RobertaConfig(vocab_size=len(subwords), max_position_embeddings=POSITIONS, **SHAPE)
     _save(RobertaModel(config), folder)
     return folder
 
 
-def _write_wordpieces(folder: Path, **settings: object) -> None:
+def _write_wordsubwords(folder: Path, **settings: object) -> None:
     folder.mkdir(exist_ok=True)
     (folder / "vocab.txt").write_text("".join(f"{piece}\n" for piece in _WORDPIECES))
     settings |= {"tokenizer_class": "BertTokenizer", "strip_accents": False}

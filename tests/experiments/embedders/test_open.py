@@ -16,7 +16,7 @@ from pair2vec.experiments.embedders.word_vectors import WordVectorEmbedder
 from pair2vec.word_vectors.formats import write_vec
 
 
-def test_three_kinds_are_told_apart(tmp_path: Path) -> None:
+def test_each_kind_is_recognised(tmp_path: Path) -> None:
     write_vec(tmp_path / "words.vec.gz", ["cat", "dog"], np.ones((2, 3), np.float32))
     opened = open_embedder(tmp_path / "words.vec.gz", ["cat", "cow"])
     assert isinstance(opened, WordVectorEmbedder)
@@ -26,12 +26,12 @@ def test_three_kinds_are_told_apart(tmp_path: Path) -> None:
     assert isinstance(open_embedder(write_bert(tmp_path / "bert"), []), HuggingFaceEncoder)
 
 
-def test_a_path_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_a_missing_path_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"absent: no such file or folder$"):
         open_embedder(tmp_path / "absent", ["cat"])
 
 
-def test_another_folder_is_told_the_three_kinds(tmp_path: Path) -> None:
+def test_the_error_for_another_folder_names_the_three_kinds(tmp_path: Path) -> None:
     # A model of our own has a config.json as well.
     for folder in (tmp_path, save_tiny_model(tmp_path / "model")):
         with pytest.raises(InputError, match=r"neither ELMo .* nor an encoder .* word vectors are"):

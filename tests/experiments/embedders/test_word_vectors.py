@@ -1,4 +1,4 @@
-"""Word vectors as inputs of a model."""
+"""Word vectors as an embedder."""
 
 from pathlib import Path
 
@@ -37,35 +37,37 @@ def test_words_have_the_vectors_of_the_file_and_padding_has_zeros(file: Path) ->
     assert not found[2].any()
 
 
-def test_a_spelling_of_its_own_comes_before_that_in_lower_case(file: Path) -> None:
-    embedder = WordVectorEmbedder.open(file, ["Paris", "CAT", "The", "été", "ÉTÉ", "E\u0301te\u0301"])
-    found = rows(embedder, "Paris", "CAT", "The", "été", "ÉTÉ", "E\u0301te\u0301")
+def test_the_exact_spelling_comes_before_lower_case(file: Path) -> None:
+    embedder = WordVectorEmbedder.open(
+        file, ["Paris", "CAT", "The", "été", "ÉTÉ", "E\u0301te\u0301"]
+    )
+    found = rows(WordVectorEmbedder.open(file, words), *words)
     np.testing.assert_array_equal(found, VECTORS[[1, 3, 0, 4, 4, 4]])
 
 
-def test_a_vector_serves_a_spelling_and_its_lower_case(file: Path) -> None:
+def test_a_vector_serves_its_spelling_and_lower_case(file: Path) -> None:
     for words in (["Été", "été"], ["été", "Été"], ["été"], ["Été"]):
         embedder = WordVectorEmbedder.open(file, words)
         np.testing.assert_array_equal(rows(embedder, "été", "Été", "ÉTÉ"), VECTORS[[4, 4, 4]])
 
 
-def test_a_word_that_was_not_asked_for_has_the_vector_of_its_lower_case(file: Path) -> None:
+def test_a_word_outside_the_list_has_the_vector_of_its_lower_case(file: Path) -> None:
     embedder = WordVectorEmbedder.open(file, ["cat", "Paris"])
     np.testing.assert_array_equal(rows(embedder, "Cat", "PARIS"), VECTORS[[3, 2]])
 
 
-def test_words_without_a_vector_share_one_that_is_small_and_learned(file: Path) -> None:
+def test_words_without_a_vector_share_a_small_trained_one(file: Path) -> None:
     embedder = WordVectorEmbedder.open(file, ["the", "cat", "Paris", "zeroes", "<s>", "dodo"])
-    found = rows(embedder, "dodo", "never asked for", "zeroes", "<s>", "")
+    found = rows(embedder, "dodo", "never requested", "zeroes", "<s>", "")
     assert (found == embedder.unknown.detach().numpy()).all()
-    lengths = np.linalg.norm(VECTORS[:4], axis=1)
-    assert 0 < np.linalg.norm(found[0]) < lengths.min()
+    norms = np.linalg.norm(VECTORS[:4], axis=1)
+    assert 0 < np.linalg.norm(found[0]) < norms.min()
     embedder(embedder.prepare([["the", "dodo"], ["dodo"]])).sum().backward()
     assert embedder.unknown.grad is not None
     assert embedder.unknown.grad.tolist() == [2.0] * 4
 
 
-def test_the_learned_vector_is_drawn_from_torchs_generator(file: Path) -> None:
+def test_the_trained_vector_is_drawn_from_torchs_generator(file: Path) -> None:
     drawn = []
     for seed in (1, 1, 2):
         torch.manual_seed(seed)
@@ -73,12 +75,12 @@ def test_the_learned_vector_is_drawn_from_torchs_generator(file: Path) -> None:
     assert drawn[0] == drawn[1] != drawn[2]
 
 
-def test_only_the_learned_vector_is_saved(file: Path) -> None:
+def test_only_the_trained_vector_is_saved(file: Path) -> None:
     embedder = WordVectorEmbedder.open(file, ["the", "cat"])
     assert [*dict(embedder.named_parameters())] == [*embedder.state_dict()] == ["unknown"]
-    # Only the words that were asked for are in memory.
+    # Only the requested words are in memory.
     assert embedder.vectors.shape == (2 + 2, 4)
-    assert repr(embedder) == "WordVectorInputs(words=2, dimension=4)"
+    assert repr(embedder) == "WordVectorEmbedder(words=2, dimension=4)"
 
 
 def test_there_may_be_no_sentences_or_no_words(file: Path) -> None:

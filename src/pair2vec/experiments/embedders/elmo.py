@@ -1,6 +1,8 @@
-"""ELMo's vectors of words out of context: convolutions over their characters.
+"""ELMo (Peters et al., 2018) as an embedder: character convolutions and two layers of biLM.
 
-Shapes: W words, C characters, E dimension of a character, F filters, P dimension of a word.
+Shapes: B sentences, n words of the longest or more, T steps (n + 2: a sentence's begin and end are
+words), W distinct words, C characters, E dimension of a character, F filters, P dimension of a word
+in one direction, S of the LSTM cell, K layers, D dimension (2P).
 """
 
 import os
@@ -23,47 +25,46 @@ from pair2vec.experiments.embedders.elmo_files import (
     read_options,
 )
 from pair2vec.experiments.embedders.embedder import (
-    LAYERS,
-    Embedder,
     EmbedderInputs,
+    LayeredEmbedder,
     ScalarMix,
     Sentence,
     pad_rows,
 )
 
 BEGIN, END = range(2)
-"""The rows of `character_ids` for a sentence's begin and end; its words follow."""
+"""The rows of `character_ids` for a sentence's begin and end; those of words follow."""
 
 _BEGIN_SENTENCE, _END_SENTENCE, _BEGIN_WORD, _END_WORD, _PADDING = map(chr, range(256, CHARACTERS))
-"""The numbers above those of bytes, as letters that a string can hold."""
+"""The ids above those of bytes, as characters that a string can hold."""
 
-_WORDS_AT_ONCE = 512
-"""A GPU's work, but little memory: the filters of the published model take 80 kB a word."""
+_WORDS_PER_CHUNK = 512
+"""Enough work for a GPU, but little memory: the published model's filters take 80 kB a word."""
 
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": torch.relu, "tanh": torch.tanh}
 
 
 def character_ids(words: Sequence[str], options: ElmoOptions) -> Tensor:
-    """A sentence's begin and end, then the words, as their bytes between two marks: (2 + W, C).
+    """A sentence's begin and end, then the words, as bytes between two marks: (2 + W, C).
 
-    Words are cut, or filled up, to the longest there is and some padding. More would only repeat
-    what the widest filter sees of padding already, and what counts is the maximum.
+    Words are truncated, or padded, to the longest one plus the widest filter: more padding cannot
+    change the maximum over positions.
     """
-    most = options.longest_word - 2
-    # A string of Latin letters is the quickest list of bytes that has room for more.
-    spelled = [word.encode("utf-8", "ignore")[:most].decode("latin-1") for word in words]
+    max_bytes = options.longest_word - 2
+    # Decoding to Latin-1 is the fastest way to a sequence of bytes that has room for more ids.
+    spelled = [word.encode("utf-8", "ignore")[:max_bytes].decode("latin-1") for word in words]
     spelled = [_BEGIN_SENTENCE, _END_SENTENCE, *spelled]
     longest = max(map(len, spelled)) + 2
     width = min(options.longest_word, longest + options.widest)
     rows = "".join(
-        f"{_BEGIN_WORD}{letters}{_END_WORD}".ljust(width, _PADDING) for letters in spelled
+        f"{_BEGIN_WORD}{characters}{_END_WORD}".ljust(width, _PADDING) for characters in spelled
     )
-    numbers = np.frombuffer(rows.encode("utf-16-le"), "<u2").astype(np.int32)
-    return torch.from_numpy(numbers.reshape(-1, width))
+    ids = np.frombuffer(rows.encode("utf-16-le"), "<u2").astype(np.int32)
+    return torch.from_numpy(ids.reshape(-1, width))
 
 
 class ElmoWords(nn.Module):
-    """Characters, convolutions, their maxima, highway layers, and a projection to a word."""
+    """Character CNN: convolutions, max over positions, highway layers, projection to a word."""
 
     characters: Tensor
     """(261, E)"""
@@ -74,27 +75,28 @@ class ElmoWords(nn.Module):
 
     def __init__(self, options: ElmoOptions, weights: WeightFile) -> None:
         super().__init__()
-        wide, narrow = options.filter_count, options.projection
+        filters, size = options.filter_count, options.projection
         characters = weights.tensor("char_embed", CHARACTERS, options.character_dimension)
         self.register_buffer("characters", characters, False)
         self.filters = nn.ModuleList(
             _Filters(options, weights, number) for number in range(len(options.filters))
         )
         self.highways = nn.ModuleList(
-            _Highway(wide, weights, number) for number in range(options.highways)
+            _Highway(filters, weights, number) for number in range(options.highways)
         )
-        projection = weights.tensor("CNN_proj/W_proj", wide, narrow)
+        projection = weights.tensor("CNN_proj/W_proj", filters, size)
         self.register_buffer("projection", projection.T.contiguous(), False)
-        self.register_buffer("projection_bias", weights.tensor("CNN_proj/b_proj", narrow), False)
+        self.register_buffer("projection_bias", weights.tensor("CNN_proj/b_proj", size), False)
         self._activation = _ACTIVATIONS[options.activation]
 
     def forward(self, characters: Tensor) -> Tensor:
         """The vectors of words (W, C), as `character_ids` makes them: (W, P)."""
-        return torch.cat([self._encode(some) for some in torch.split(characters, _WORDS_AT_ONCE)])
+        chunks = torch.split(characters, _WORDS_PER_CHUNK)
+        return torch.cat([self._encode(chunk) for chunk in chunks])
 
     def _encode(self, characters: Tensor) -> Tensor:
-        letters = functional.embedding(characters, self.characters).transpose(1, 2)
-        maxima = torch.cat([filters(letters) for filters in self.filters], dim=1)
+        embedded = functional.embedding(characters, self.characters).transpose(1, 2)
+        maxima = torch.cat([filters(embedded) for filters in self.filters], dim=1)
         words = self._activation(maxima)
         for highway in self.highways:
             words = highway(words)
@@ -115,9 +117,9 @@ class _Filters(nn.Module):
         self.register_buffer("weight", stored[0].permute(2, 1, 0).contiguous(), False)
         self.register_buffer("bias", weights.tensor(f"CNN/b_cnn_{number}", count), False)
 
-    def forward(self, letters: Tensor) -> Tensor:
-        """The most that each sees anywhere in words (W, E, C)."""
-        return functional.conv1d(letters, self.weight, self.bias).amax(dim=2)
+    def forward(self, characters: Tensor) -> Tensor:
+        """The maximum of each filter over the positions of words (W, E, C)."""
+        return functional.conv1d(characters, self.weight, self.bias).amax(dim=2)
 
 
 class _Highway(nn.Module):
@@ -137,33 +139,30 @@ class _Highway(nn.Module):
             self.register_buffer(f"{part}_bias", bias, False)
 
     def forward(self, words: Tensor) -> Tensor:
-        """Words (W, F) to words."""
+        """(W, F) to (W, F)."""
         gate = functional.linear(words, self.carry, self.carry_bias).sigmoid()
         transformed = functional.linear(words, self.transform, self.transform_bias).relu()
         return torch.lerp(words, transformed, gate)
 
 
-# == One layer of ELMo's language models: an LSTM with a projection and clips in each direction.
-#
-# Shapes: T steps, B sentences, P dimension of a word, S of the cell. Both directions are one tensor:
-# the products of a step are few enough for a GPU to do them at a time.
-
-
 DIRECTIONS = range(2)
-"""Forward and backward, as the weights are numbered."""
+"""Forward and backward, in the order of the weights."""
 
-_INPUTS_AT_ONCE = 1024
-"""Words whose part of the gates is computed ahead, if there are not more in one step; the published
-model takes 128 kB for each."""
+_WORDS_PER_GEMM = 1024
+"""Words whose input part of the gates is one matrix product (at least those of one step); the
+published model takes 128 kB for each."""
 
 
 class ElmoLstm(nn.Module):
-    """TensorFlow's ``LSTMCell`` with ``num_proj``, in both directions, from zero."""
+    """TensorFlow's ``LSTMCell`` with ``num_proj`` and clipping, in both directions, from zero.
+
+    Both directions are one tensor: their products are small enough for a GPU to run as one.
+    """
 
     words: Tensor
-    """(2, P, 4S), from a word to the gates: input, cell, forget, output."""
+    """(2, P, 4S), from a word to the gates in the order input, cell, forget, output."""
     states: Tensor
-    """(2, P, 4S), from the output of the step before."""
+    """(2, P, 4S), from the previous step's output to the gates."""
     bias: Tensor
     """(2, 1, 4S)"""
     projection: Tensor
@@ -180,7 +179,7 @@ class ElmoLstm(nn.Module):
 
         words, states = both("W_0", 2 * size, 4 * cell).chunk(2, dim=1)
         bias = both("B", 4 * cell).unsqueeze(1)
-        # TensorFlow adds one to the forget gate while it runs; the weights do not have it.
+        # TensorFlow adds the forget gate's bias of one at run time; the weights do not have it.
         bias[..., 2 * cell : 3 * cell] += 1
         self.register_buffer("words", words.contiguous(), False)
         self.register_buffer("states", states.contiguous(), False)
@@ -189,42 +188,36 @@ class ElmoLstm(nn.Module):
         self._cell_clip, self._projection_clip = options.cell_clip, options.projection_clip
 
     def forward(self, words: Tensor) -> Tensor:
-        """The outputs for words (2, T, B, P), in the order of time for each direction."""
+        """Outputs (2, T, B, P) of words (2, T, B, P), each direction in its own order of time."""
         outputs = torch.empty_like(words)
         _, _, batch, size = words.shape
         state = words.new_zeros(len(DIRECTIONS), batch, size)
         cell = words.new_zeros(len(DIRECTIONS), batch, self.projection.shape[1])
-        steps = max(1, _INPUTS_AT_ONCE // max(1, batch))
+        steps = max(1, _WORDS_PER_GEMM // max(1, batch))
         for start in range(0, words.shape[1], steps):
-            some = words[:, start : start + steps]
-            gates = torch.baddbmm(self.bias, some.flatten(1, 2), self.words)
-            for step, given in enumerate(
-                gates.view(*some.shape[:3], gates.shape[2]).unbind(1), start
-            ):
-                state, cell = self._step(given, state, cell)
+            chunk = words[:, start : start + steps]
+            gates = torch.baddbmm(self.bias, chunk.flatten(1, 2), self.words)
+            by_step = gates.view(*chunk.shape[:3], gates.shape[2]).unbind(1)
+            for step, word_gates in enumerate(by_step, start):
+                state, cell = self._step(word_gates, state, cell)
                 outputs[:, step] = state
         return outputs
 
     def _step(self, gates: Tensor, state: Tensor, cell: Tensor) -> tuple[Tensor, Tensor]:
-        """The state (2, B, P) and cell (2, B, S) after the next word, by its part of the gates."""
-        enter, fresh, keep, leave = torch.baddbmm(gates, state, self.states).chunk(4, dim=-1)
-        cell = keep.sigmoid() * cell + enter.sigmoid() * fresh.tanh()
+        """The next state (2, B, P) and cell (2, B, S), given the word's part of the gates."""
+        gates = torch.baddbmm(gates, state, self.states)
+        input_gate, candidate, forget_gate, output_gate = gates.chunk(4, dim=-1)
+        cell = forget_gate.sigmoid() * cell + input_gate.sigmoid() * candidate.tanh()
         cell = cell.clamp_(-self._cell_clip, self._cell_clip)
-        state = torch.bmm(leave.sigmoid() * cell.tanh(), self.projection)
+        state = torch.bmm(output_gate.sigmoid() * cell.tanh(), self.projection)
         return state.clamp_(-self._projection_clip, self._projection_clip), cell
 
 
-# == ELMo as an embedder: a word's vector depends on its characters and on its sentence.
-#
-# Shapes: B sentences, n words of the longest or more, T steps (n + 2: a sentence's begin and end are
-# words), W distinct words, P dimension of a word in one direction, K layers, D dimension (2P).
+class Elmo(LayeredEmbedder):
+    """The layers of a frozen bidirectional language model, in a trained mix.
 
-
-class Elmo(Embedder):
-    """The layers of two language models (Peters et al., 2018), frozen, in a mix that is learned.
-
-    Every sentence starts from zero. AllenNLP's encoder instead goes on from what it read before,
-    so that its vectors depend on the order of the batches, and a little on all sentences so far.
+    Every sentence starts from a zero state. AllenNLP's encoder is stateful: it continues from the
+    last batch, so that its vectors depend on the order of the batches.
     """
 
     def __init__(self, options: ElmoOptions, weights: WeightFile) -> None:
@@ -239,7 +232,7 @@ class Elmo(Embedder):
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str]) -> Self:
-        """From a folder with the options and the weights, named as published or just so.
+        """Open a folder with ``*options.json`` and ``*.hdf5``, as published.
 
         Raises:
             UsageError: the library that reads the weights is not installed.
@@ -257,42 +250,32 @@ class Elmo(Embedder):
     def _prepare(self, sentences: Sequence[Sentence], width: int) -> dict[str, Tensor]:
         distinct = dict.fromkeys(word for sentence in sentences for word in sentence)
         rows = {word: row for row, word in enumerate(distinct, start=END + 1)}
-        places = [[BEGIN, *map(rows.__getitem__, sentence), END] for sentence in sentences]
+        ids = [[BEGIN, *map(rows.__getitem__, sentence), END] for sentence in sentences]
         return {
             "characters": character_ids(list(distinct), self.options),
-            "words": pad_rows(places, END, width + 2),
+            "words": pad_rows(ids, END, width + 2),
             "lengths": torch.tensor([*map(len, sentences)], dtype=torch.long),
         }
 
-    @torch.no_grad()
-    def precompute(self, inputs: EmbedderInputs) -> EmbedderInputs:
-        """All layers of the language models."""
-        if LAYERS in inputs.tensors:
-            return inputs
+    def layers(self, inputs: EmbedderInputs) -> Tensor:
         words, lengths = inputs["words"], inputs["lengths"]
-        # Autocast would copy all the weights to its own precision again for every step.
+        # Autocast would cast all weights again for every step.
         with torch.autocast(words.device.type, enabled=False):
-            layers = self._layers(self.words(inputs["characters"]), words, lengths)
-        return EmbedderInputs({LAYERS: layers})
-
-    def forward(self, inputs: EmbedderInputs) -> Tensor:
-        """The vectors (B, n, D) of a batch, prepared or read; zero behind a sentence's end."""
-        mixed: Tensor = self.mix(self.precompute(inputs)[LAYERS])
-        return mixed
+            return self._layers(self.words(inputs["characters"]), words, lengths)
 
     def _layers(self, table: Tensor, words: Tensor, lengths: Tensor) -> Tensor:
         """All layers (K, B, n, D) for words (B, T) that are rows of the table (W, P)."""
         steps = torch.arange(words.shape[1], device=words.device)
         last = lengths[:, None] + 1
-        # Each sentence backwards from its own end; what is behind that stays where it is.
+        # Each sentence is reversed from its own end; padding stays where it is.
         backward = torch.where(steps <= last, last - steps, steps)
         both = torch.stack([words.T, words.gather(1, backward).T])
         is_word = (steps[1:-1] < last).unsqueeze(-1)
         outputs = table[both]
         layers = [_in_order(outputs, backward, is_word)]
         for number, lstm in enumerate(self.lstms):
-            skipped = outputs if number and self.options.skip_connections else 0
-            outputs = lstm(outputs) + skipped
+            residual = outputs if number and self.options.skip_connections else 0
+            outputs = lstm(outputs) + residual
             layers.append(_in_order(outputs, backward, is_word))
         return torch.stack(layers)
 
@@ -300,6 +283,6 @@ class Elmo(Embedder):
 def _in_order(outputs: Tensor, backward: Tensor, is_word: Tensor) -> Tensor:
     """Outputs (2, T, B, P) as vectors of words (B, n, D), without a sentence's begin and end."""
     sentences = torch.arange(len(backward), device=backward.device)[:, None]
-    ahead = outputs[0, 1:-1].transpose(0, 1)
-    back = outputs[1, backward[:, 1:-1], sentences]
-    return torch.cat([ahead, back], dim=-1) * is_word
+    forward_states = outputs[0, 1:-1].transpose(0, 1)
+    backward_states = outputs[1, backward[:, 1:-1], sentences]
+    return torch.cat([forward_states, backward_states], dim=-1) * is_word

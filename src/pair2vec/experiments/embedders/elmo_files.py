@@ -14,13 +14,13 @@ from torch import Tensor
 from pair2vec.errors import InputError, UsageError
 
 CHARACTERS = 261
-"""Rows of ``char_embed``: the 256 bytes and five marks. AllenNLP counts one more for padding."""
+"""Rows of ``char_embed``: 256 bytes and five marks. AllenNLP adds one for padding."""
 
 _ACTIVATIONS = ("relu", "tanh")
 
 
 class Filters(NamedTuple):
-    """Filters of one width, in characters, over the characters of a word."""
+    """The convolution filters of one width, in characters."""
 
     width: int
     number: int
@@ -28,11 +28,11 @@ class Filters(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ElmoOptions:
-    """What the weights have to be put together as."""
+    """The architecture that the weights are of."""
 
     character_dimension: int
     longest_word: int
-    """In characters, marks for its begin and end included; a longer one is cut."""
+    """In characters, marks for its begin and end included; a longer word is truncated."""
     filters: tuple[Filters, ...]
     activation: str
     highways: int
@@ -46,17 +46,15 @@ class ElmoOptions:
 
     @property
     def filter_count(self) -> int:
-        """Of all widths together."""
         return sum(filters.number for filters in self.filters)
 
     @property
     def widest(self) -> int:
-        """The width of the widest filters."""
         return max(filters.width for filters in self.filters)
 
 
 def find_elmo_files(folder: Path) -> tuple[list[Path], list[Path]]:
-    """The files of options and those of weights in a folder; of a model, there is one of each."""
+    """All files of options and all files of weights in a folder; a model has one of each."""
     return sorted(folder.glob("*options.json")), sorted(folder.glob("*.hdf5"))
 
 
@@ -64,28 +62,28 @@ def read_options(path: Path) -> ElmoOptions:
     """Read and check the options.
 
     Raises:
-        InputError: not JSON, or a key is missing or has a value that makes no sense.
+        InputError: not JSON, or a key is missing or has an invalid value.
     """
     options = _OptionFile(path)
-    # A word has marks at both ends, and the shortest there is, a sentence's begin, one character.
-    longest_word = options.whole("char_cnn", "max_characters_per_token", least=3)
+    # A word has marks at both ends, and the shortest one, a sentence's begin, one character.
+    longest_word = options.integer("char_cnn", "max_characters_per_token", least=3)
     return ElmoOptions(
-        character_dimension=options.whole("char_cnn", "embedding", "dim"),
+        character_dimension=options.integer("char_cnn", "embedding", "dim"),
         longest_word=longest_word,
         filters=options.filters(longest_word, "char_cnn", "filters"),
         activation=options.activation("char_cnn", "activation"),
-        highways=options.whole("char_cnn", "n_highway", least=0),
-        projection=options.whole("lstm", "projection_dim"),
-        cell=options.whole("lstm", "dim"),
-        layers=options.whole("lstm", "n_layers"),
-        skip_connections=options.truth("lstm", "use_skip_connections"),
-        cell_clip=options.limit("lstm", "cell_clip"),
-        projection_clip=options.limit("lstm", "proj_clip"),
+        highways=options.integer("char_cnn", "n_highway", least=0),
+        projection=options.integer("lstm", "projection_dim"),
+        cell=options.integer("lstm", "dim"),
+        layers=options.integer("lstm", "n_layers"),
+        skip_connections=options.boolean("lstm", "use_skip_connections"),
+        cell_clip=options.positive("lstm", "cell_clip"),
+        projection_clip=options.positive("lstm", "proj_clip"),
     )
 
 
 class _OptionFile:
-    """A file of options, and what each key must be."""
+    """A JSON file of options, whose values are checked when they are read."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -94,19 +92,19 @@ class _OptionFile:
         except (OSError, ValueError) as error:
             raise InputError(f"{path}: cannot be read as JSON: {error}") from error
 
-    def whole(self, *keys: str, least: int = 1) -> int:
+    def integer(self, *keys: str, least: int = 1) -> int:
         value = self._value(keys)
         if type(value) is not int or value < least:
             raise self._error(keys, f"a whole number of {least} or more")
         return value
 
-    def limit(self, *keys: str) -> float:
+    def positive(self, *keys: str) -> float:
         value = self._value(keys)
         if type(value) not in (int, float) or not value > 0:
             raise self._error(keys, "a number above 0")
         return float(value)
 
-    def truth(self, *keys: str) -> bool:
+    def boolean(self, *keys: str) -> bool:
         value = self._value(keys)
         if type(value) is not bool:
             raise self._error(keys, "true or false")

@@ -1,6 +1,6 @@
-"""The embedder: words of sentences in, a vector for each out, whatever makes it.
+"""Embedder: the words of sentences in, a vector for each word out, whatever model makes it.
 
-Shapes: B sentences, n words of the longest or more, D dimension.
+Shapes: B sentences, n words of the longest or more, K layers, D dimension.
 """
 
 from abc import ABC, abstractmethod
@@ -20,7 +20,7 @@ Sentence = Sequence[str]
 
 @dataclass(frozen=True, slots=True)
 class EmbedderInputs:
-    """What an embedder needs of a batch, by name: made by its `prepare`, moved as a whole."""
+    """The tensors of a batch by name: made by `Embedder.prepare`, moved between devices as one."""
 
     tensors: dict[str, Tensor]
 
@@ -28,7 +28,6 @@ class EmbedderInputs:
         return self.tensors[name]
 
     def to(self, device: torch.device | str, *, non_blocking: bool = False) -> "EmbedderInputs":
-        """The same on another device."""
         moved = {
             name: tensor.to(device, non_blocking=non_blocking)
             for name, tensor in self.tensors.items()
@@ -39,17 +38,18 @@ class EmbedderInputs:
 class Embedder(nn.Module, ABC):
     """A pretrained model that gives each word of a sentence a vector.
 
-    It is frozen but for a few parameters that learn how to use it: those, and no others, have
-    ``requires_grad``. They are what a model built on it has to save.
+    It is frozen but for a few parameters that adapt it to a task: only those have
+    ``requires_grad``, and only those have to be saved with a network built on it.
     """
 
     dimension: int
     """D"""
 
     def prepare(self, sentences: Sequence[Sentence], width: int = 0) -> EmbedderInputs:
-        """What `forward` needs of these sentences, on the CPU; at least `width` places for each.
+        """The inputs of `forward` for these sentences, on the CPU; `width` is the least n.
 
-        Apart from it because it is work for the CPU, to be done while a GPU is at the batch before.
+        Apart from `forward` because it is work for the CPU, done while a GPU computes the batch
+        before.
         """
         for sentence in sentences:
             if isinstance(sentence, str):
@@ -58,38 +58,33 @@ class Embedder(nn.Module, ABC):
 
     @abstractmethod
     def _prepare(self, sentences: Sequence[Sentence], width: int) -> dict[str, Tensor]:
-        """The tensors of `prepare`; the sentences are no strings, and not longer than `width`."""
+        """The tensors of `prepare`; no sentence is a string, or longer than `width`."""
 
     def precompute(self, inputs: EmbedderInputs) -> EmbedderInputs:
-        """A prepared batch with all work done that is frozen, for `forward` to go on from.
+        """A prepared batch with the frozen layers computed, for `forward` to continue from.
 
-        Apart from it because it has no gradient, and its shapes may be others in every batch. What
-        was read already stays as it is.
+        Apart from `forward` because it has no gradient, and shapes that differ between batches, so
+        that it cannot be part of a CUDA graph. A batch that was computed already is returned as is.
         """
         return inputs
 
     @abstractmethod
     def forward(self, inputs: EmbedderInputs) -> Tensor:
-        """The vectors (B, n, D) of a batch, prepared or read; zero behind a sentence's end."""
+        """Vectors (B, n, D) of a batch, prepared or precomputed; zero after a sentence's end."""
 
 
 def pad_rows(rows: Sequence[Sequence[int]], padding: int = 0, width: int = 0) -> Tensor:
-    """Rows of numbers as one tensor (B, n), `padding` behind the short ones."""
+    """Rows of integers as one tensor (B, n), the short ones filled up with `padding`."""
     lengths = np.fromiter(map(len, rows), np.int64, len(rows))
-    numbers = np.full((len(rows), max(width, lengths.max(initial=0))), padding, np.int64)
-    is_given = np.arange(numbers.shape[1]) < lengths[:, None]
-    # All rows in one go: several times as quick as lists to be told the shape of.
-    numbers[is_given] = np.fromiter(chain.from_iterable(rows), np.int64, lengths.sum())
-    return torch.from_numpy(numbers)
-
-
-# == The layers of a pretrained model, mixed into one vector a word as the task at hand learns to.
-#
-# Shapes: K layers, B sentences, n words, D dimension.
+    block = np.full((len(rows), max(width, lengths.max(initial=0))), padding, np.int64)
+    is_filled = np.arange(block.shape[1]) < lengths[:, None]
+    # All rows at once: several times as fast as `torch.tensor` of nested lists.
+    block[is_filled] = np.fromiter(chain.from_iterable(rows), np.int64, lengths.sum())
+    return torch.from_numpy(block)
 
 
 LAYERS = "layers"
-"""What a batch that was read has of a pretrained model, (K, B, n, D)."""
+"""The key of a precomputed batch: all layers of the pretrained model, (K, B, n, D)."""
 
 
 class ScalarMix(nn.Module):
@@ -101,7 +96,27 @@ class ScalarMix(nn.Module):
         self.gamma = nn.Parameter(torch.ones(()))
 
     def forward(self, layers: Tensor) -> Tensor:
-        """Mix layers (K, ...) of any shape."""
+        """(K, ...) to (...)."""
         shares = self.gamma * self.weights.softmax(0)
         mixed: Tensor = torch.tensordot(shares, layers, dims=1)
+        return mixed
+
+
+class LayeredEmbedder(Embedder):
+    """A frozen model of several layers, in a trained mix."""
+
+    mix: ScalarMix
+
+    @abstractmethod
+    def layers(self, inputs: EmbedderInputs) -> Tensor:
+        """All layers (K, B, n, D) of a prepared batch; zero after a sentence's end."""
+
+    @torch.no_grad()
+    def precompute(self, inputs: EmbedderInputs) -> EmbedderInputs:
+        if LAYERS in inputs.tensors:
+            return inputs
+        return EmbedderInputs({LAYERS: self.layers(inputs)})
+
+    def forward(self, inputs: EmbedderInputs) -> Tensor:
+        mixed: Tensor = self.mix(self.precompute(inputs)[LAYERS])
         return mixed

@@ -1,4 +1,4 @@
-"""The embedder in a file or a folder, of whichever kind it is."""
+"""Opens the embedder in a file or a folder, of whichever kind it is."""
 
 import os
 from collections.abc import Iterable
@@ -11,11 +11,11 @@ from pair2vec.experiments.embedders.embedder import Embedder
 from pair2vec.experiments.embedders.hugging_face import HuggingFaceEncoder
 from pair2vec.experiments.embedders.word_vectors import WordVectorEmbedder
 
-_TOKENIZERS = (
+_TOKENIZER_FILES = (
     *("tokenizer.json", "tokenizer_config.json", "tokenizer.model", "vocab.txt", "vocab.json"),
     *("spiece.model", "sentencepiece.bpe.model"),
 )
-"""Files of which an encoder's folder has one; other models have a ``config.json`` too."""
+"""An encoder's folder has one of these; a ``config.json`` is in folders of other models too."""
 
 
 def open_embedder(path: str | os.PathLike[str], words: Iterable[str]) -> Embedder:
@@ -25,23 +25,23 @@ def open_embedder(path: str | os.PathLike[str], words: Iterable[str]) -> Embedde
         path: A file of word vectors, in any format that `read_word_vectors` reads; or a folder with
             ELMo's options and weights as AllenNLP publishes them; or one with an encoder and a
             tokeniser of the library ``transformers``.
-        words: All that will ever be asked for. Word vectors are read for these only; the other
-            kinds know any word, and do not look at them.
+        words: All that will ever be embedded. Word vectors are read for these only; the other
+            kinds take any word, and ignore them.
 
     Raises:
         UsageError: an extra that it needs is not installed.
         InputError: there is nothing of these kinds, or it cannot be read.
     """
-    place = Path(path)
-    if not place.exists():
-        raise InputError(f"{place}: no such file or folder")
-    if not place.is_dir():
-        return WordVectorEmbedder.open(place, words)
-    if all(find_elmo_files(place)):
-        return Elmo.open(place)
-    if (place / "config.json").exists() and any((place / name).exists() for name in _TOKENIZERS):
-        return HuggingFaceEncoder.open(place)
+    path = Path(path)
+    if not path.exists():
+        raise InputError(f"{path}: no such file or folder")
+    if not path.is_dir():
+        return WordVectorEmbedder.open(path, words)
+    if all(find_elmo_files(path)):
+        return Elmo.open(path)
+    if (path / "config.json").exists() and any((path / name).exists() for name in _TOKENIZER_FILES):
+        return HuggingFaceEncoder.open(path)
     raise InputError(
-        f"{place}: neither ELMo (options.json and a file *.hdf5) nor an encoder of transformers "
+        f"{path}: neither ELMo (options.json and a file *.hdf5) nor an encoder of transformers "
         "(config.json and a tokeniser); word vectors are a file, not a folder"
     )

@@ -1,4 +1,4 @@
-"""Word vectors as an embedder: a word has the same vector wherever it stands.
+"""Static word vectors as an embedder: a word has the same vector in every sentence.
 
 Shapes: B sentences, n words of the longest, K words with a vector, D dimension.
 """
@@ -17,33 +17,33 @@ from pair2vec.text.vocabulary import Vocabulary
 from pair2vec.word_vectors.formats import read_word_vectors
 
 PADDING, UNKNOWN = range(2)
-"""Ids of no word, and of any word without a vector; the others follow."""
+"""The ids of padding, and of any word without a vector; those of known words follow."""
 
-_UNKNOWN_LENGTH = 0.1
-"""Times the mean length of the others: it says little until it has learned something."""
+_UNKNOWN_NORM = 0.1
+"""Times the mean norm of known words: small, so that it adds little noise before it is trained."""
 
 
 class WordVectorEmbedder(Embedder):
-    """Frozen vectors of known words, and one that is learned for all the others.
+    """Frozen vectors of known words, and one trained vector for all unknown ones.
 
-    A word that is not known as it is spelled has the vector of its lower case.
+    A word without a vector in its own spelling has that of its lower case.
     """
 
     vectors: Tensor
     """(2 + K, D); the first two rows are zero."""
 
     def __init__(self, ids: Mapping[str, int], vectors: Tensor) -> None:
-        """Take rows `ids` of the vectors (K, D); several words may share one.
+        """Take rows `ids` of the vectors (K, D); several words may share a row.
 
-        The learned vector is drawn from torch's generator.
+        The vector of unknown words is drawn from torch's generator.
         """
         super().__init__()
         first = UNKNOWN + 1
         self.ids = {word: first + number for word, number in ids.items()}
         self.dimension = vectors.shape[1]
         self.register_buffer("vectors", nn.functional.pad(vectors, (0, 0, first, 0)), False)
-        length = _UNKNOWN_LENGTH * vectors.norm(dim=1).mean() / self.dimension**0.5
-        self.unknown = nn.Parameter(length * torch.randn(self.dimension))
+        scale = _UNKNOWN_NORM * vectors.norm(dim=1).mean() / self.dimension**0.5
+        self.unknown = nn.Parameter(scale * torch.randn(self.dimension))
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], words: Iterable[str]) -> Self:
@@ -54,14 +54,14 @@ class WordVectorEmbedder(Embedder):
         """
         distinct = dict.fromkeys(words)
         spellings = dict.fromkeys([*distinct, *map(fold, distinct)])
-        # Nobody asks for frequencies here.
+        # Counts are not used here.
         read = read_word_vectors(path, Vocabulary((spelling, 0) for spelling in spellings))
-        found = read.found.nonzero()[0]
-        ids = {read.vocabulary.words[row]: number for number, row in enumerate(found)}
+        known = read.found.nonzero()[0]
+        ids = {read.vocabulary.words[row]: number for number, row in enumerate(known)}
         for word, number in [*ids.items()]:
-            # A vector that went to a word as the file spells it serves its lower case as well.
+            # A vector under the file's own spelling also serves the lower case of it.
             ids.setdefault(fold(word), number)
-        return cls(ids, torch.from_numpy(read.vectors[found]))
+        return cls(ids, torch.from_numpy(read.vectors[known]))
 
     def _prepare(self, sentences: Sequence[Sentence], width: int) -> dict[str, Tensor]:
         rows = [[*map(self._id, sentence)] for sentence in sentences]
@@ -71,11 +71,10 @@ class WordVectorEmbedder(Embedder):
         return self.ids.get(word) or self.ids.get(fold(word), UNKNOWN)
 
     def forward(self, inputs: EmbedderInputs) -> Tensor:
-        """The vectors (B, n, D) of a batch, prepared or read; zero behind a sentence's end."""
+        """The vectors (B, n, D) of a batch; zero after a sentence's end."""
         ids = inputs["ids"]
         is_unknown = (ids == UNKNOWN).unsqueeze(-1)
         return torch.where(is_unknown, self.unknown, gather_rows(self.vectors, ids))
 
     def extra_repr(self) -> str:
-        """What torch prints of it."""
         return f"words={len(self.ids)}, dimension={self.dimension}"
