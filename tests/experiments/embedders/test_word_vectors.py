@@ -38,9 +38,7 @@ def test_words_have_the_vectors_of_the_file_and_padding_has_zeros(file: Path) ->
 
 
 def test_the_exact_spelling_comes_before_lower_case(file: Path) -> None:
-    embedder = WordVectorEmbedder.open(
-        file, ["Paris", "CAT", "The", "été", "ÉTÉ", "E\u0301te\u0301"]
-    )
+    words = ["Paris", "CAT", "The", "été", "ÉTÉ", "E\u0301te\u0301"]
     found = rows(WordVectorEmbedder.open(file, words), *words)
     np.testing.assert_array_equal(found, VECTORS[[1, 3, 0, 4, 4, 4]])
 
