@@ -1,10 +1,10 @@
-"""Patterns and words as a user may type them."""
+"""Patterns as a user may type them."""
 
 import pytest
 
 from pair2vec.errors import UsageError
 from pair2vec.text.patterns import Pattern, context_text, parse_pattern
-from pair2vec.text.vocabulary import BOUNDARY, Vocabulary, WordCount, WordPair, X, Y, find_pair
+from pair2vec.text.vocabulary import BOUNDARY, Vocabulary, WordCount, X, Y
 
 WORDS = "neither nor in , . 's hot cold cola called well-known x y and".split()
 VOCABULARY = Vocabulary([WordCount(word, 1) for word in WORDS])
@@ -27,7 +27,7 @@ def ids(text: str) -> tuple[int, ...]:
         ("X Well-Known and in , Y", "", "well-known and in ,", ""),
     ],
 )
-def test_a_pattern_fixes_what_is_typed_and_leaves_the_rest_open(
+def test_a_pattern_fixes_typed_words_and_has_wildcards_elsewhere(
     text: str, left: str, between: str, right: str
 ) -> None:
     outer = [ids(word)[0] if word else None for word in (left, right)]
@@ -59,7 +59,7 @@ def test_an_edge_may_be_typed() -> None:
         ("<pad> X Y", "3 words left of X"),
     ],
 )
-def test_a_wrong_pattern_is_told_what_is_wrong(text: str, problem: str) -> None:
+def test_a_wrong_pattern_is_an_error_that_names_the_problem(text: str, problem: str) -> None:
     with pytest.raises(UsageError, match=problem):
         parse_pattern(text, VOCABULARY)
 
@@ -70,22 +70,3 @@ def test_a_context_reads_as_it_is_typed() -> None:
     assert parse_pattern("neither X nor Y <s>", VOCABULARY) == Pattern(
         context[0], context[2:3], context[4]
     )
-
-
-def test_a_pair_is_found_in_any_case() -> None:
-    assert find_pair(" Hot", "COLD", VOCABULARY) == WordPair(*ids("hot cold"))
-
-
-@pytest.mark.parametrize(
-    ("word", "problem"),
-    [
-        ("colt", "'colt' is not in the vocabulary; did you mean cold, cola?"),
-        ("zzzz", "'zzzz' is not in the vocabulary$"),
-        ("hot cold", "'hot cold' is 2 tokens"),
-        ("<s>", "is 3 tokens"),
-        (" ", "is nothing to the tokeniser"),
-    ],
-)
-def test_a_wrong_word_is_told_what_is_wrong(word: str, problem: str) -> None:
-    with pytest.raises(UsageError, match=problem):
-        find_pair("hot", word, VOCABULARY)

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from pair2vec.errors import InputError, UsageError
-from pair2vec.runtime.jobs import claimed_folder
 from pair2vec.text.corpus import open_corpus
 from pair2vec.text.prepare import PrepareConfig, PrepareProgress, prepare
 from pair2vec.text.sentences import split_sentences
@@ -149,29 +148,40 @@ def test_an_unfinished_job_of_other_settings_is_refused(text: Path, tmp_path: Pa
 
     with pytest.raises(KeyboardInterrupt):
         prepare([str(text)], out, SMALL_PIECES, report=stop)
-    with pytest.raises(UsageError, match="unfinished job of other inputs or settings"):
+    with pytest.raises(UsageError, match="was begun with another settings"):
         prepare([str(text)], out, PrepareConfig(vocabulary=31, piece_bytes=2000))
 
 
 def test_a_job_stopped_after_its_last_write_only_tidies_up(text: Path, tmp_path: Path) -> None:
     out = tmp_path / "corpus"
-    identity: dict[str, object] = {"job": 1}
-    with pytest.raises(KeyboardInterrupt), claimed_folder(out, identity, overwrite=False):
-        (out / "manifest.json").write_text("{}")
-        raise KeyboardInterrupt
-    with claimed_folder(out, identity, overwrite=False) as pieces:
-        assert pieces is None
-    assert files_of(out) == {"manifest.json": b"{}"}
+    kept: list[bytes] = []
+
+    def keep_job(_: PrepareProgress) -> None:
+        kept.append((out / "job.json").read_bytes())
+
+    prepare([str(text)], out, SMALL_PIECES, report=keep_job)
+    whole = files_of(out)
+    (out / "job.json").write_bytes(kept[0])
+    reports: list[PrepareProgress] = []
+    prepare([str(text)], out, SMALL_PIECES, report=reports.append)
+    assert not reports
+    assert files_of(out) == whole
 
 
-def test_two_jobs_never_write_to_one_folder(tmp_path: Path) -> None:
+def test_what_a_killed_process_left_half_written_is_gone_when_the_job_is_done(
+    text: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "corpus"
-    with (
-        claimed_folder(out, {}, overwrite=False),
-        pytest.raises(UsageError, match="another 'pair2vec prepare' is writing"),
-        claimed_folder(out, {}, overwrite=False),
-    ):
-        pass
+
+    def stop(_: PrepareProgress) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        prepare([str(text)], out, SMALL_PIECES, report=stop)
+    (out / "vocabulary.tsv.123.partial").write_bytes(b"the\t1")
+    prepare([str(text)], out, SMALL_PIECES)
+    prepare([str(text)], tmp_path / "at once", SMALL_PIECES)
+    assert files_of(out) == files_of(tmp_path / "at once")
 
 
 def test_a_vocabulary_larger_than_the_text_is_a_warning(

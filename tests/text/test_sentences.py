@@ -1,3 +1,5 @@
+"""The rules of sentences and tokens, against examples and plain regular expressions."""
+
 import re
 import sys
 import unicodedata
@@ -7,7 +9,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pair2vec.text import sentences
-from pair2vec.text import sentences as breaks
 from pair2vec.text.sentences import cased_tokens, fold, split_sentences, tokenize
 
 TEXT = st.text(
@@ -18,14 +19,14 @@ TEXT = st.text(
     max_size=80,
 )
 
-# What the rules speak of, in every order, with and without white space of every kind.
+# Everything the rules mention, in every order, with and without white space of every kind.
 PROSE = st.lists(
     st.one_of(
         st.sampled_from([" ", " ", " ", "  ", "\t", "\r", "\v", "\x1c", "\xa0", "\u2028", "\n"]),
         st.sampled_from(
             [".", ". ", "! ", "?", "…", '"', "'", ")", "]", "»", "(", "[", "«", ",", "。", "।"]
         ),
-        st.sampled_from([*breaks._TITLES, *breaks._NUMBERED, *breaks._STARTERS]),
+        st.sampled_from([*sentences._TITLES, *sentences._NUMBERED, *sentences._STARTERS]),
         st.sampled_from(
             ["J.", "U.S.", "é.", "Émile", "ος", "字", "5", "1,000.5", "x_y", "i.", "ａ"]
         ),
@@ -35,12 +36,12 @@ PROSE = st.lists(
 ).map("".join)
 
 LOWER = "".join(filter(str.islower, map(chr, range(sys.maxunicode + 1))))
-STARTER_NEXT = rf"[^\S\n]+(?:{'|'.join(breaks._STARTERS)})\b"
+STARTER_NEXT = rf"[^\S\n]+(?:{'|'.join(sentences._STARTERS)})\b"
 SENTENCE_END = re.compile(
     rf"""
     ( [.!?…]
-      (?! {breaks._ends_one_of(breaks._TITLES)} )
-      (?! (?:{breaks._ends_one_of(breaks._NUMBERED)}) [^\S\n]+ \d )
+      (?! {sentences._after_abbreviation(sentences._TITLES)} )
+      (?! (?:{sentences._after_abbreviation(sentences._NUMBERED)}) [^\S\n]+ \d )
       (?! (?<=\b[^\W\d_]\.) (?!{STARTER_NEXT}) )
       ["')\]»]*
     )
@@ -51,11 +52,11 @@ SENTENCE_END = re.compile(
 
 
 def plain_sentences(text: str) -> list[list[str]]:
-    """The rules as expressions over the whole text, each place asked by itself."""
+    """The rules as regular expressions over the whole text."""
     text = re.sub(r"[\x00-\x09\x0b-\x1f]", " ", sentences.normalise_text(text))
     lines = SENTENCE_END.sub("\\1\n", text).split("\n")
-    found = [[fold(token) for token in sentences._TOKEN.findall(line)] for line in lines]
-    return [sentence for sentence in found if sentence]
+    split = [[fold(token) for token in sentences._TOKEN.findall(line)] for line in lines]
+    return [sentence for sentence in split if sentence]
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,7 @@ def plain_sentences(text: str) -> list[list[str]]:
         ("", []),
     ],
 )
-def test_a_token_is_what_the_rules_say(text: str, tokens: list[str]) -> None:
+def test_tokens_follow_the_rules(text: str, tokens: list[str]) -> None:
     assert tokenize(text) == tokens
 
 
@@ -114,7 +115,7 @@ def test_a_token_is_what_the_rules_say(text: str, tokens: list[str]) -> None:
         ("见 www.a.org。他们走了", 2),
     ],
 )
-def test_a_sentence_ends_where_the_rules_say(text: str, count: int) -> None:
+def test_sentence_ends_follow_the_rules(text: str, count: int) -> None:
     assert len(list(split_sentences(text))) == count
 
 
@@ -122,22 +123,22 @@ def test_a_sentence_ends_where_the_rules_say(text: str, count: int) -> None:
     "space", [*filter(str.isspace, map(chr, range(sys.maxunicode + 1)))], ids=ascii
 )
 def test_a_sentence_ends_before_white_space_of_any_kind(space: str) -> None:
-    found = list(split_sentences(f"It rained.{space}We left."))
-    assert found == [["it", "rained", "."], ["we", "left", "."]]
+    split = list(split_sentences(f"It rained.{space}We left."))
+    assert split == [["it", "rained", "."], ["we", "left", "."]]
 
 
-@pytest.mark.parametrize("title", breaks._TITLES)
+@pytest.mark.parametrize("title", sentences._TITLES)
 def test_no_sentence_ends_between_a_title_and_its_name(title: str) -> None:
     assert len(list(split_sentences(f"To {title}. Smith ({title}.) The"))) == 1
 
 
-@pytest.mark.parametrize("word", breaks._NUMBERED)
+@pytest.mark.parametrize("word", sentences._NUMBERED)
 def test_no_sentence_ends_between_an_abbreviation_and_its_number(word: str) -> None:
     assert len(list(split_sentences(f"In {word}. 5"))) == 1
     assert len(list(split_sentences(f"Said {word}. The"))) == 2
 
 
-def test_the_words_that_tell_are_kept() -> None:
+def test_punctuation_and_possessives_are_kept() -> None:
     assert [
         " ".join(sentence) for sentence in split_sentences("In Portland, Oregon. It’s big.")
     ] == [
@@ -166,15 +167,15 @@ def test_tokens_are_lower_case_composed_and_without_space(text: str) -> None:
 @given(TEXT)
 def test_sentences_lose_and_add_no_token(text: str) -> None:
     line = " ".join(text.split())
-    together = [token for sentence in split_sentences(line) for token in sentence]
-    assert together == [fold(token) for token in cased_tokens(line)]
-    assert together == tokenize(line)
+    tokens = [token for sentence in split_sentences(line) for token in sentence]
+    assert tokens == [fold(token) for token in cased_tokens(line)]
+    assert tokens == tokenize(line)
 
 
 @given(st.one_of(TEXT, PROSE))
 @example("It is. Dr. No. 5 left. A. B. The U.S. The end")
 @example('He (Dr.) "No." 5 said no. 5 (p.) 7 in "C." The «Oui.» (It.')
-def test_sentences_by_chunks_equal_those_found_in_the_whole_text(text: str) -> None:
+def test_sentences_from_whitespace_tokens_equal_those_found_in_the_whole_text(text: str) -> None:
     assert list(split_sentences(text)) == plain_sentences(text)
 
 

@@ -1,3 +1,5 @@
+"""Reading sources: compression, damage, and which files a folder contributes."""
+
 import bz2
 import gzip
 import hashlib
@@ -27,14 +29,14 @@ def read(path: Path) -> bytes:
 
 
 @pytest.mark.parametrize("kind", COMPRESS)
-def test_compression_is_told_by_content_not_by_name(tmp_path: Path, kind: str) -> None:
+def test_compression_is_recognised_by_content_not_by_name(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "text"
     path.write_bytes(COMPRESS[kind](TEXT))
     assert read(path) == TEXT
 
 
 @pytest.mark.parametrize("kind", COMPRESS)
-def test_streams_one_after_another_are_one_text(tmp_path: Path, kind: str) -> None:
+def test_concatenated_streams_are_one_text(tmp_path: Path, kind: str) -> None:
     path = tmp_path / f"text.{kind}"
     path.write_bytes(COMPRESS[kind](TEXT) + COMPRESS[kind](b"") + COMPRESS[kind](TEXT))
     assert read(path) == TEXT + TEXT
@@ -82,7 +84,7 @@ def test_a_bzip2_file_of_many_streams_reads_the_same_in_parallel(tmp_path: Path)
 def test_a_long_bzip2_stream_among_short_ones_is_read_in_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sources, "BLOCK", 1000)
+    monkeypatch.setattr(sources, "BLOCK_BYTES", 1000)
     monkeypatch.setattr(sources, "_LONGEST_STREAM", 16_000)
     path = tmp_path / "mixed.bz2"
     short, long = bz2.compress(TEXT[:2000]), bz2.compress(TEXT)
@@ -117,12 +119,12 @@ def test_folders_are_walked_in_order_without_hidden_files_and_the_output(tmp_pat
     for name in ("b/2.txt", "b/1.txt", "a.txt", ".hidden", "out/tokens.bin"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("x")
-    found = find_sources([str(tmp_path)], without=tmp_path / "out")
-    assert [Path(name).name for name in found] == ["a.txt", "1.txt", "2.txt"]
+    names = find_sources([str(tmp_path)], exclude=tmp_path / "out")
+    assert [Path(name).name for name in names] == ["a.txt", "1.txt", "2.txt"]
 
 
 def test_a_name_that_is_not_there_is_a_usage_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such file"):
-        find_sources([str(tmp_path / "nothing")], without=tmp_path / "out")
+        find_sources([str(tmp_path / "nothing")], exclude=tmp_path / "out")
     with pytest.raises(UsageError, match="no files to read"):
-        find_sources([str(tmp_path)], without=tmp_path / "out")
+        find_sources([str(tmp_path)], exclude=tmp_path / "out")

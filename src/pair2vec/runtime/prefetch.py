@@ -1,4 +1,4 @@
-"""Items of an iterator, made by another thread while the one before is used."""
+"""Prefetching: items of an iterator produced by a background thread before they are needed."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -9,9 +9,9 @@ _Item = TypeVar("_Item")
 
 
 def prefetch(items: Iterator[_Item], count: int) -> Iterator[_Item]:
-    """The same items, up to `count` of them made before they are asked for."""
+    """The same items in the same order, up to `count` of them produced in advance."""
     with ThreadPoolExecutor(1) as worker:
-        waiting = deque(worker.submit(next, items, None) for _ in range(count))
-        while (item := waiting.popleft().result()) is not None:
-            waiting.append(worker.submit(next, items, None))
+        pending = deque(worker.submit(next, items, None) for _ in range(count))
+        while (item := pending.popleft().result()) is not None:
+            pending.append(worker.submit(next, items, None))
             yield item

@@ -6,11 +6,11 @@ A folder of
   stands between two sentences, so that the words around any position are a plain slice;
 - ``sentences.bin``: uint64 offsets into it, of each sentence's first token and, last, of the end:
   sentence n is ``tokens[sentences[n] : sentences[n + 1] - 1]``;
-- ``vocabulary.tsv``: word and count, one line an id;
+- ``vocabulary.tsv``: word and count, one line per id;
 - ``manifest.json``: written last; its presence means that the corpus is complete.
 
-Above `SHARD_TOKENS` ids the two ``.bin`` files go on in ``tokens-1.bin``, ``sentences-1.bin`` and
-so on, so that a position within a shard fits an int32.
+Above `SHARD_TOKENS` ids the two ``.bin`` files continue in ``tokens-1.bin``, ``sentences-1.bin``
+and so on, so that a position within a shard fits an int32.
 """
 
 import hashlib
@@ -38,8 +38,6 @@ Ids = NDArray[np.unsignedinteger]
 
 @dataclass(frozen=True, kw_only=True)
 class ShardSize:
-    """How much one shard holds."""
-
     ids: int
     """Tokens and boundaries."""
     sentences: int
@@ -47,21 +45,21 @@ class ShardSize:
 
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
-    """What a corpus says of itself."""
+    """Metadata of a corpus, as in ``manifest.json``."""
 
     format: int
     version: str
     """Of the package that wrote it."""
     fingerprint: str
-    """SHA-256 of vocabulary, tokens and sentences: the name of this very corpus."""
+    """SHA-256 of vocabulary, tokens and sentences: identifies the corpus by content."""
     documents: int
     sentences: int
     tokens: int
-    """In the corpus: boundaries and words out of the vocabulary not counted."""
+    """In the corpus, without boundaries and out-of-vocabulary words."""
     text_tokens: int
-    """In the text, before words out of the vocabulary were removed."""
+    """In the text, before out-of-vocabulary words were removed."""
     words: int
-    """In the vocabulary, special tokens not counted."""
+    """In the vocabulary, without special tokens."""
     invalid_bytes: int
     dtype: str
     shards: list[dict[str, int]]
@@ -71,12 +69,11 @@ class Manifest:
     sources: list[dict[str, Any]]
 
     @property
-    def share_out_of_vocabulary(self) -> float:
-        """The part of the text's tokens that was removed."""
+    def out_of_vocabulary_rate(self) -> float:
+        """The share of the text's tokens that was removed."""
         return 1 - self.tokens / self.text_tokens
 
     def to_json(self) -> bytes:
-        """As the file has it."""
         return (json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n").encode()
 
 
@@ -118,7 +115,7 @@ class Corpus:
         return self.shards[0]
 
     def words(self) -> Iterator[list[str]]:
-        """Each sentence as words; for reading, not for speed."""
+        """Each sentence as words; for inspection, not for speed."""
         for shard in self.shards:
             for number in range(len(shard.sentences) - 1):
                 yield [self.vocabulary.words[token] for token in shard.sentence(number).tolist()]
@@ -133,7 +130,7 @@ def open_corpus(folder: str | os.PathLike[str]) -> Corpus:
     """Open a corpus made by ``pair2vec prepare``.
 
     Raises:
-        InputError: there is none, it is not complete, or it is not as its manifest says.
+        InputError: there is none, it is not complete, or its files do not match its manifest.
     """
     folder = Path(folder)
     manifest = read_manifest(folder)
@@ -148,7 +145,6 @@ def open_corpus(folder: str | os.PathLike[str]) -> Corpus:
 
 
 def read_manifest(folder: StoragePath) -> Manifest:
-    """The manifest of a complete corpus."""
     path = folder / MANIFEST
     if not folder.exists():
         raise InputError(f"{folder}: no such folder; make a corpus with 'pair2vec prepare'")
@@ -195,7 +191,7 @@ class CorpusWriter:
         self._shard_ids = shard_ids
         self._shards: list[ShardSize] = []
         listing = vocabulary.to_tsv()
-        # One digest a kind of content, so that how much is written at a time does not matter.
+        # One digest per kind of content, so that the sizes of writes do not matter.
         self._digests = [hashlib.sha256(listing), hashlib.sha256(), hashlib.sha256()]
         write_file(folder / VOCABULARY_TSV, listing)
         self._open_shard()
@@ -220,7 +216,7 @@ class CorpusWriter:
         self._sentence_file.write(data)
 
     def append(self, ids: Ids) -> None:
-        """Add whole sentences: ids in which `BOUNDARY` ends each one."""
+        """Add whole sentences, each ended by a `BOUNDARY`."""
         while len(ids):
             ends = np.flatnonzero(ids == BOUNDARY)
             fitting = int(np.searchsorted(ends, self._shard_ids - self._ids, side="left"))
@@ -252,12 +248,12 @@ class CorpusWriter:
         self.close()
 
     def close(self) -> None:
-        """Let go of the files, whether or not the corpus became complete."""
+        """Close the files, whether or not the corpus is complete."""
         self._token_file.close()
         self._sentence_file.close()
 
     def finish(self, **facts: Any) -> Manifest:  # noqa: ANN401 - the manifest's other fields
-        """Close the files and write the manifest: from here on the corpus is complete."""
+        """Close the files and write the manifest, which makes the corpus complete."""
         self._close_shard()
         manifest = Manifest(
             format=CORPUS_FORMAT,

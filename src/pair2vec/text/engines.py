@@ -1,4 +1,7 @@
-"""How work on pieces is spread: here, over processes, or over machines; results come in order."""
+"""Engines run a function over pieces: in this process, in worker processes or on a Ray cluster.
+
+Every engine is an ordered map: results come in the order of the items.
+"""
 
 import logging
 import os
@@ -18,25 +21,23 @@ _Result = TypeVar("_Result")
 
 
 class OrderedMap(Protocol):
-    """What an engine offers."""
-
     def __call__(
         self, function: Callable[[_Item], _Result], items: Iterable[_Item], /
     ) -> Iterator[_Result]:
-        """Apply `function` to many items, with results in the items' order."""
+        """Apply `function` to each item; results come in the items' order."""
 
 
 class Engine(NamedTuple):
-    """What spreads the work, once it is started."""
+    """A started engine."""
 
     ordered_map: OrderedMap
     shares_disk: bool
-    """Whether a local file that a worker writes is there for all, as on one machine."""
+    """Whether all workers see the same local files, as on one machine."""
 
 
 @contextmanager
 def local_engine(workers: int) -> Iterator[OrderedMap]:
-    """An ordered map over `workers` processes; one worker is this process itself."""
+    """An ordered map over `workers` processes; with one worker it runs in this process."""
     if workers == 1:
         yield map
         return
@@ -46,28 +47,28 @@ def local_engine(workers: int) -> Iterator[OrderedMap]:
     def ordered_map(
         function: Callable[[_Item], _Result], items: Iterable[_Item]
     ) -> Iterator[_Result]:
-        under_way: deque[Future[_Result]] = deque()
+        pending: deque[Future[_Result]] = deque()
         for item in items:
-            under_way.append(pool.submit(function, item))
+            pending.append(pool.submit(function, item))
             # Enough to keep every worker busy, few enough to bound the memory.
-            if len(under_way) > workers + 1:
-                yield under_way.popleft().result()
-        while under_way:
-            yield under_way.popleft().result()
+            if len(pending) > workers + 1:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()
 
     try:
         yield ordered_map
     except BrokenProcessPool as error:
         raise Pair2vecError(
-            "a worker process was killed, perhaps for want of memory; "
-            "run the same command again to go on, with fewer --workers"
+            "a worker process was killed, perhaps out of memory; "
+            "run the same command again to resume, with fewer --workers"
         ) from error
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _start_worker() -> None:
-    """Let a worker end with its parent, however that ends."""
+    """Make a worker exit with its parent, however that ends."""
     logging.getLogger().addHandler(logging.NullHandler())
     parent = parent_process()
     assert parent is not None

@@ -1,4 +1,4 @@
-"""MediaWiki XML dumps: told by content, cut between pages, read page by page."""
+"""MediaWiki XML dumps: recognised by content, split between pages, parsed page by page."""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ def is_dump(head: bytes) -> bool:
 
 
 class MalformedXmlError(ValueError):
-    """Pages that are not XML, and the byte where that shows."""
+    """Pages are not well-formed XML; `position` is the offending byte."""
 
     def __init__(self, reason: str, position: int) -> None:
         super().__init__(reason)
@@ -40,10 +40,10 @@ def parse_articles(pages: bytes) -> Iterator[Article]:
     Raises:
         MalformedXmlError: at once, before any article.
     """
-    return _articles_of(_parse(pages))
+    return _select_articles(_parse(pages))
 
 
-def _articles_of(pages: ElementTree.Element) -> Iterator[Article]:
+def _select_articles(pages: ElementTree.Element) -> Iterator[Article]:
     for page in pages:
         text = page.findtext("./revision[last()]/text") or ""
         if (

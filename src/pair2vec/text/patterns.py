@@ -2,7 +2,7 @@
 
 In a corpus, a context is one word left of x, the words between, and one word right of y, with
 ``<s>`` at a sentence's edge. A pattern fixes the words between; an outer word that is not typed is
-open, so that a pattern stands for every context that differs from it only there.
+a wildcard, so that a pattern matches every context that differs from it only there.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from pair2vec.errors import UsageError
 from pair2vec.text.sentences import cased_tokens, fold
-from pair2vec.text.vocabulary import BOUNDARY, SPECIAL_TOKENS, Vocabulary, X, Y, find_word
+from pair2vec.text.vocabulary import BOUNDARY, SPECIAL_TOKENS, Vocabulary, X, Y, look_up_token
 
 DISTANCES = range(1, 6)
 """How far to the right of x the paper looks for y."""
@@ -23,7 +23,7 @@ _SLOTS = {X: "X", Y: "Y"}
 
 
 class Pattern(NamedTuple):
-    """The ids of a pattern's words; None is an open outer word."""
+    """The ids of a pattern's words; None is a wildcard."""
 
     left: int | None
     between: tuple[int, ...]
@@ -31,7 +31,7 @@ class Pattern(NamedTuple):
 
     @property
     def distance(self) -> int:
-        """How far to the right of x the pattern has y."""
+        """Of y, in tokens to the right of x."""
         return len(self.between) + 1
 
 
@@ -39,14 +39,14 @@ def parse_pattern(text: str, vocabulary: Vocabulary) -> Pattern:
     """A typed pattern as ids.
 
     Args:
-        text: One X, one Y behind it, and words in the tokeniser's care; ``<s>`` is an edge.
+        text: One X, one Y to its right, and words, which are tokenised; ``<s>`` is an edge.
         vocabulary: Of the corpus.
 
     Raises:
         UsageError: it has no X or Y, too many of them or of other words, or an unknown word.
     """
-    tokens = _tokens(text)
-    x, y = (_only_place(slot, tokens, text) for slot in _SLOTS.values())
+    tokens = _tokenize_pattern(text)
+    x, y = (_slot_position(slot, tokens, text) for slot in _SLOTS.values())
     if y < x:
         raise UsageError(
             f"pattern {text!r}: Y comes before X; a context reads from X to Y, as in {_EXAMPLE} "
@@ -61,7 +61,7 @@ def parse_pattern(text: str, vocabulary: Vocabulary) -> Pattern:
             f"pattern {text!r}: {_EDGE} between X and Y; they always share a sentence, "
             f"so {_EDGE} can only be the outer word"
         )
-    ids = {token: find_word(token, vocabulary) for token in (*left, *between, *right)}
+    ids = {token: look_up_token(token, vocabulary) for token in (*left, *between, *right)}
     return Pattern(
         ids[left[0]] if left else None,
         tuple(ids[token] for token in between),
@@ -70,25 +70,25 @@ def parse_pattern(text: str, vocabulary: Vocabulary) -> Pattern:
 
 
 def pattern_words(text: str) -> list[str]:
-    """The words that a typed pattern has beside its slots; an edge is none."""
-    return [token for token in _tokens(text) if token not in {*_SLOTS.values(), _EDGE}]
+    """The words of a typed pattern, without its slots and edges."""
+    return [token for token in _tokenize_pattern(text) if token not in {*_SLOTS.values(), _EDGE}]
 
 
 def context_text(context: Iterable[int], vocabulary: Vocabulary) -> str:
     """A context of ids as words, with X and Y for its slots: ``neither X nor Y ,``."""
-    return " ".join(_SLOTS.get(number) or vocabulary.words[number] for number in context)
+    return " ".join(_SLOTS.get(token) or vocabulary.words[token] for token in context)
 
 
-def _tokens(text: str) -> list[str]:
-    """The pattern's tokens; only the stand-alone X and Y keep their case."""
-    found = []
+def _tokenize_pattern(text: str) -> list[str]:
+    """The pattern's tokens; only X and Y keep their case."""
+    tokens = []
     for part in re.split(f"({_EDGE})", text):
-        tokens = [part] if part == _EDGE else cased_tokens(part)
-        found += [token if token in _SLOTS.values() else fold(token) for token in tokens]
-    return found
+        cased = [part] if part == _EDGE else cased_tokens(part)
+        tokens += [token if token in _SLOTS.values() else fold(token) for token in cased]
+    return tokens
 
 
-def _only_place(slot: str, tokens: list[str], text: str) -> int:
+def _slot_position(slot: str, tokens: list[str], text: str) -> int:
     count = tokens.count(slot)
     if count != 1:
         how_many = f"{count} of {slot}" if count else f"no {slot} that stands alone"

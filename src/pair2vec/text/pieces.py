@@ -1,7 +1,11 @@
-"""Pieces: a source's content cut where documents end.
+"""Pieces: a source's content cut where documents end, and what a worker does with one.
 
-A piece is the unit of parallel work and of resuming. Where the cuts fall depends on the content
-alone, never on the number of workers.
+A piece, about 8 MB of text, is the unit of parallel work and of resuming. Where the cuts fall
+depends on the content alone, never on the number of workers.
+
+A piece is first encoded as ids of its own words, before there is a vocabulary: one pass over the
+text is the expensive one, and the second, from these ids to the vocabulary's, is a table look-up.
+Both are pure functions, so that an engine may run them twice.
 """
 
 import hashlib
@@ -21,14 +25,15 @@ from pair2vec.errors import InputError
 from pair2vec.runtime.storage import StoragePath, write_file
 from pair2vec.text.corpus import Ids
 from pair2vec.text.mediawiki import DUMP_END, PAGE_END, MalformedXmlError, is_dump, parse_articles
-from pair2vec.text.sentences import encode, normalise_text
+from pair2vec.text.sentences import encode_sentences, normalise_text
 from pair2vec.text.vocabulary import BOUNDARY, PADDING
-from pair2vec.text.whitespace import WhitespaceTokens, number_tokens
+from pair2vec.text.whitespace import WhitespaceTokens, encode_whitespace_tokens
 from pair2vec.text.wikitext import clean_wikitext
 
 PIECE_BYTES = 8 << 20
 LARGEST_PAGE = 256 << 20
 _HEAD_BYTES = 1 << 16
+_BLANK_LINES = re.compile(rb"\n\s*\n")
 
 
 @dataclass(frozen=True)
@@ -44,13 +49,13 @@ class Piece:
     """Whether it begins inside a document whose first part is in the piece before."""
 
     def checksum(self) -> str:
-        """Of everything that decides what the piece is encoded to."""
+        """Of everything that determines the encoded piece."""
         kind = f"{self.is_dump}{self.continues}".encode()
         return hashlib.blake2b(self.content, digest_size=16, key=kind).hexdigest()
 
 
 def cut_into_pieces(source: str, blocks: Iterator[bytes], size: int) -> Iterator[Piece]:
-    """`blocks` of a text or a dump as pieces of about `size` bytes."""
+    """Cut the `blocks` of a text or a dump into pieces of about `size` bytes."""
     head = b""
     while len(head) < _HEAD_BYTES and (block := next(blocks, b"")):
         head += block
@@ -79,10 +84,10 @@ def _ends_with_blank_line(content: bytes) -> bool:
 
 def _end_of_text_piece(buffer: bytearray, size: int) -> int:
     """Where to cut the first `size` bytes: between documents if possible, or lines, or words."""
-    for mark in (b"\n\n", b"\n\r\n", b"\n", b" "):
-        found = buffer.rfind(mark, size // 2, size)
-        if found >= 0:
-            return found + len(mark)
+    for separator in (b"\n\n", b"\n\r\n", b"\n", b" "):
+        start = buffer.rfind(separator, size // 2, size)
+        if start >= 0:
+            return start + len(separator)
     end = size
     while end > 1 and buffer[end] & 0xC0 == 0x80:  # inside a UTF-8 character
         end -= 1
@@ -119,30 +124,19 @@ def _cut_dump(source: str, blocks: Iterator[bytes], size: int) -> Iterator[Piece
 
 
 def _end_of_dump_piece(buffer: bytearray, size: int) -> int:
-    """Behind the last page that ends within `size` bytes, else the first that ends; 0 if none."""
-    found = buffer.rfind(PAGE_END, 0, size)
-    if found < 0:
-        found = buffer.find(PAGE_END, size - len(PAGE_END))
-    return found + len(PAGE_END) if found >= 0 else 0
-
-
-# == A piece's text as ids of its own words, before there is a vocabulary.
-#
-# One pass over the text is the expensive one. Numbering each piece's words by themselves makes the
-# second pass, from these numbers to the vocabulary's, a table look-up.
-
-
-_BLANK_LINES = re.compile(rb"\n\s*\n")
+    """The end of the last page within `size` bytes, else of the first page; 0 if there is none."""
+    start = buffer.rfind(PAGE_END, 0, size)
+    if start < 0:
+        start = buffer.find(PAGE_END, size - len(PAGE_END))
+    return start + len(PAGE_END) if start >= 0 else 0
 
 
 @dataclass(frozen=True)
 class PieceStatistics:
-    """What a piece holds."""
-
     documents: int
     tokens: int
     invalid_bytes: int
-    """Places that were not UTF-8, each replaced by white space."""
+    """Sequences that are not UTF-8, each replaced by white space."""
 
 
 @dataclass(frozen=True)
@@ -155,11 +149,11 @@ class EncodedPiece:
     statistics: PieceStatistics
 
     def save(self, path: StoragePath) -> None:
-        """Write to `path`, whole or not at all."""
+        """Write atomically."""
         write_file(path, self.to_bytes())
 
     def to_bytes(self) -> bytes:
-        """As the file has it."""
+        """The content of the file: an ``.npz`` archive."""
         words = np.frombuffer("\n".join(self.words).encode(), np.uint8)
         statistics = np.frombuffer(json.dumps(asdict(self.statistics)).encode(), np.uint8)
         file = io.BytesIO()
@@ -168,28 +162,28 @@ class EncodedPiece:
 
 
 def load_words(piece: StoragePath | bytes) -> tuple[list[str], NDArray[np.int64], PieceStatistics]:
-    """The words, counts and statistics of an encoded piece, in a file or as a file has it."""
-    with _opened(piece) as file, np.load(file) as saved:
+    """The words, counts and statistics of an encoded piece, from a file or its content."""
+    with _open_piece(piece) as file, np.load(file) as saved:
         words = saved["words"].tobytes().decode().split("\n")
         statistics = PieceStatistics(**json.loads(saved["statistics"].tobytes()))
         return words if words != [""] else [], saved["counts"], statistics
 
 
 def load_ids(piece: StoragePath | bytes) -> NDArray[np.unsignedinteger]:
-    """The ids of an encoded piece, in a file or as a file has it."""
-    with _opened(piece) as file, np.load(file) as saved:
+    """The ids of an encoded piece, from a file or its content."""
+    with _open_piece(piece) as file, np.load(file) as saved:
         ids: NDArray[np.unsignedinteger] = saved["ids"]
         return ids
 
 
-def _opened(piece: StoragePath | bytes) -> BinaryIO:
+def _open_piece(piece: StoragePath | bytes) -> BinaryIO:
     return io.BytesIO(piece) if isinstance(piece, bytes) else piece.open("rb")
 
 
 def encode_piece(piece: Piece) -> EncodedPiece:
-    """Clean, split and number the words of a piece."""
-    chunks, documents, invalid_bytes = _chunks_of_piece(piece)
-    ids, words = encode(chunks)
+    """Clean a piece, split it into sentences and tokens, and encode these."""
+    tokens, documents, invalid_bytes = _whitespace_tokens(piece)
+    ids, words = encode_sentences(tokens)
     counts = np.bincount(ids, minlength=len(words) + 1)[1:]
     first_line_is_blank = not piece.content.partition(b"\n")[0].strip()
     statistics = PieceStatistics(
@@ -200,19 +194,19 @@ def encode_piece(piece: Piece) -> EncodedPiece:
     return EncodedPiece(ids, words, counts, statistics)
 
 
-def _chunks_of_piece(piece: Piece) -> tuple[WhitespaceTokens, int, int]:
-    """The chunks of all documents, and how many documents and invalid bytes there are."""
+def _whitespace_tokens(piece: Piece) -> tuple[WhitespaceTokens, int, int]:
+    """The tokens of all documents, and the number of documents and of invalid bytes."""
     text = bytearray()
     documents = invalid_bytes = 0
     for document, invalid in _articles(piece) if piece.is_dump else _documents(piece):
         text += normalise_text(document).encode() + b"\n"
         documents += 1
         invalid_bytes += invalid
-    return number_tokens(text), documents, invalid_bytes
+    return encode_whitespace_tokens(text), documents, invalid_bytes
 
 
 def _decode(content: bytes) -> tuple[str, int]:
-    """Text with U+FFFD where `content` is not UTF-8, and the number of such places."""
+    """Text with U+FFFD where `content` is not UTF-8, and the number of replacements."""
     try:
         return content.decode(), 0
     except UnicodeDecodeError:
@@ -236,16 +230,16 @@ def _articles(piece: Piece) -> Iterator[tuple[str, int]]:
     """The articles of a dump as text, the first with the number of invalid bytes of all."""
     invalid_bytes = 0
     try:
-        found = parse_articles(piece.content)
+        articles = parse_articles(piece.content)
     except MalformedXmlError as error:
-        mended, invalid_bytes = _decode(piece.content)
+        repaired, invalid_bytes = _decode(piece.content)
         if not invalid_bytes:
             raise _malformed(piece, error) from error
         try:
-            found = parse_articles(mended.encode())
+            articles = parse_articles(repaired.encode())
         except MalformedXmlError as again:
             raise _malformed(piece, again) from again
-    for article in found:
+    for article in articles:
         yield f"{article.title}\n{clean_wikitext(article.wikitext)}", invalid_bytes
         invalid_bytes = 0
 
@@ -257,58 +251,55 @@ def _malformed(piece: Piece, error: MalformedXmlError) -> InputError:
     )
 
 
-# == What a worker does with a piece: pure functions, so that it may as well be done twice.
-
-
 class PieceTask(NamedTuple):
-    """A piece to encode into a file, or None where the file is there."""
+    """A piece to encode into a file; None where the file exists already."""
 
     path: StoragePath
     piece: Piece | None
     read: int
+    """Bytes of the inputs read so far, for progress."""
     total: int | None
 
     def without_content(self) -> "PieceTask":
-        """The task once done: the content need not travel back."""
+        """The finished task: the content need not travel back."""
         if self.piece is None:
             return self
         return self._replace(piece=Piece(self.piece.source, self.piece.offset, b"", is_dump=False))
 
 
 class EncodedPieceBytes(NamedTuple):
-    """A task done, and what its file is to hold; None where the file is there."""
+    """A finished task and the content of its file; None where the file exists already."""
 
     task: PieceTask
     encoded: bytes | None
 
 
 def encode_to_file(task: PieceTask) -> PieceTask:
-    """Encode a piece, and write it where the task says."""
+    """Encode a piece and write it to the task's path."""
     if task.piece is not None:
         encode_piece(task.piece).save(task.path)
     return task.without_content()
 
 
-def encode_to_send(task: PieceTask) -> EncodedPieceBytes:
-    """Encode a piece for another machine to write."""
+def encode_to_bytes(task: PieceTask) -> EncodedPieceBytes:
+    """Encode a piece into memory, for another machine to write."""
     encoded = None if task.piece is None else encode_piece(task.piece).to_bytes()
     return EncodedPieceBytes(task.without_content(), encoded)
 
 
 class IdsTask(NamedTuple):
-    """An encoded piece, by its place or as the file has it, and the vocabulary, as its file has it.
-
-    Bytes, because they travel faster than a table; a worker makes the table once.
-    """
+    """An encoded piece to translate to the vocabulary's ids."""
 
     piece: StoragePath | bytes
+    """The file or its content."""
     vocabulary: bytes
+    """As TSV, which travels faster than a table; a worker makes the table once."""
 
 
-def ids_of_piece(task: IdsTask) -> Ids:
-    """A piece's sentences in the vocabulary's ids, `BOUNDARY` behind each, unknown words gone."""
+def piece_ids(task: IdsTask) -> Ids:
+    """A piece's sentences in the vocabulary's ids: `BOUNDARY` after each, unknown words removed."""
     words, _, _ = load_words(task.piece)
-    ids = map(_ids_by_word(task.vocabulary).get, words, repeat(PADDING))
+    ids = map(_word_ids(task.vocabulary).get, words, repeat(PADDING))
     table = np.fromiter(chain([BOUNDARY], ids), np.uint32, len(words) + 1)
     tokens: Ids = table[load_ids(task.piece)]
     tokens = tokens[tokens != PADDING]
@@ -320,6 +311,6 @@ def ids_of_piece(task: IdsTask) -> Ids:
 
 
 @lru_cache(maxsize=1)
-def _ids_by_word(vocabulary: bytes) -> dict[str, int]:
+def _word_ids(vocabulary: bytes) -> dict[str, int]:
     lines = vocabulary.decode().split("\n")[:-1]
-    return {line.partition("\t")[0]: number for number, line in enumerate(lines)}
+    return {line.partition("\t")[0]: word_id for word_id, line in enumerate(lines)}

@@ -11,7 +11,7 @@ over how many workers, changes nothing in the corpus.
 import errno
 import logging
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -19,10 +19,21 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from pair2vec.errors import InputError, Pair2vecError, UsageError
-from pair2vec.runtime.jobs import claimed_folder
-from pair2vec.runtime.storage import RemotePath, StoragePath, size_of, storage_path, write_file
+from pair2vec.runtime.jobs import JOB_FILE, JobFolder
+from pair2vec.runtime.storage import (
+    PARTIAL,
+    RemotePath,
+    StoragePath,
+    entries,
+    remove_tree,
+    size_of,
+    storage_path,
+    write_file,
+)
 from pair2vec.text.corpus import (
+    MANIFEST,
     SHARD_TOKENS,
+    VOCABULARY_TSV,
     Corpus,
     CorpusWriter,
     Manifest,
@@ -37,38 +48,23 @@ from pair2vec.text.pieces import (
     PieceStatistics,
     PieceTask,
     cut_into_pieces,
+    encode_to_bytes,
     encode_to_file,
-    encode_to_send,
-    ids_of_piece,
     load_words,
+    piece_ids,
 )
 from pair2vec.text.sources import Source, SourceRecord, find_sources
-from pair2vec.text.vocabulary import Vocabulary, WordTotals, most_frequent
+from pair2vec.text.vocabulary import Vocabulary, WordCounter, most_frequent
 from pair2vec.version import __version__
 
-
-def open_engine(name: str, workers: int | None) -> AbstractContextManager[Engine]:
-    """The engine of that name; with None as many workers as it has cores."""
-    if workers is not None and workers < 1:
-        raise UsageError(f"workers is {workers}; it must be 1 or more")
-    if name == "local":
-        return _on_this_machine(workers or len(os.sched_getaffinity(0)))
-    if name != "ray":
-        raise UsageError(f"engine is {name!r}; it must be local or ray")
-    try:
-        from pair2vec.text.ray_engine import ray_engine
-    except ImportError as error:
-        raise Pair2vecError("--engine ray needs Ray: pip install 'pair2vec[ray]'") from error
-    return ray_engine(workers)
-
-
-@contextmanager
-def _on_this_machine(workers: int) -> Iterator[Engine]:
-    with local_engine(workers) as ordered_map:
-        yield Engine(ordered_map, shares_disk=True)
-
-
 _log = logging.getLogger(__name__)
+
+_PIECES = "pieces"
+"""The folder of encoded pieces, in that of the corpus until it is complete."""
+_OURS = (
+    *(MANIFEST, VOCABULARY_TSV, JOB_FILE, _PIECES, "tokens*.bin", "sentences*.bin"),
+    *(f"*{PARTIAL}", "neighbours-*.npy"),  # the latter kept beside a corpus by training
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -150,21 +146,62 @@ def make_corpus(
     config = config or PrepareConfig()
     folder = storage_path(out)
     opening = open_engine(engine, workers)
-    names = find_sources(inputs, without=folder)
+    names = find_sources(inputs, exclude=folder)
     for name in names:
         _check_readable(name)
     identity = {"version": __version__, "sources": names, "settings": asdict(config)}
-    with (
-        _saying_how_to_go_on(folder),
-        claimed_folder(folder, identity, overwrite=overwrite) as pieces,
-    ):
-        # Without pieces to make, an earlier run was stopped after its very last write.
-        if pieces is not None:
+    with _explaining_full_disk(folder), _claim(folder, identity, overwrite=overwrite):
+        pieces = folder / _PIECES
+        # With a manifest, an earlier run was stopped after its very last write.
+        if not (folder / MANIFEST).exists():
+            pieces.mkdir(exist_ok=True)
             with opening as started, _scratch_folder(pieces) as scratch:
-                job = _Job(folder, pieces, config, report, WordTotals(scratch))
-                job.encode_sources(names, started)
-                job.write_corpus(started)
+                run = _Run(folder, pieces, config, report, WordCounter(scratch))
+                run.encode_sources(names, started)
+                run.write_corpus(started)
+        if pieces.exists():
+            remove_tree(pieces)
+        (folder / JOB_FILE).unlink()
     return read_manifest(folder)
+
+
+def _claim(
+    out: StoragePath, identity: Mapping[str, object], *, overwrite: bool
+) -> AbstractContextManager[None]:
+    """The corpus folder for this job alone, holding nothing but what it may resume from."""
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out}: is a file, not a folder; give another --out")
+    if out.exists() and not any((out / name).exists() for name in (JOB_FILE, MANIFEST)):
+        others = [path.name for path in entries(out) if not _is_ours(path)]
+        if others:
+            raise UsageError(
+                f"{out}: is not a corpus and not empty ({others[0]}); give another --out"
+            )
+    job = JobFolder(
+        out=out,
+        state=out,
+        complete=out / MANIFEST,
+        product="a corpus",
+        identity=identity,
+        clear=lambda: _remove_corpus(out),
+    )
+    return job.claim(resume=not overwrite, overwrite=overwrite)
+
+
+def _is_ours(path: StoragePath) -> bool:
+    return any(map(path.match, _OURS))
+
+
+def _remove_corpus(out: StoragePath) -> None:
+    # The manifest first: without it nothing else is taken for a corpus.
+    (out / MANIFEST).unlink(missing_ok=True)
+    for path in entries(out):
+        if not _is_ours(path):
+            continue
+        if path.is_dir():
+            remove_tree(path)
+        else:
+            path.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -178,15 +215,36 @@ def _scratch_folder(pieces: StoragePath) -> Iterator[Path]:
 
 
 @contextmanager
-def _saying_how_to_go_on(out: StoragePath) -> Iterator[None]:
+def _explaining_full_disk(out: StoragePath) -> Iterator[None]:
     try:
         yield
     except OSError as error:
         if error.errno not in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
             raise
         raise Pair2vecError(
-            f"{out}: {error.strerror}; make room and run the same command again to go on"
+            f"{out}: {error.strerror}; make room and run the same command again to resume"
         ) from error
+
+
+def open_engine(name: str, workers: int | None) -> AbstractContextManager[Engine]:
+    """The engine of that name; with None as many workers as it has cores."""
+    if workers is not None and workers < 1:
+        raise UsageError(f"workers is {workers}; it must be 1 or more")
+    if name == "local":
+        return _local_engine(workers or len(os.sched_getaffinity(0)))
+    if name != "ray":
+        raise UsageError(f"engine is {name!r}; it must be local or ray")
+    try:
+        from pair2vec.text.ray_engine import ray_engine
+    except ImportError as error:
+        raise Pair2vecError("--engine ray needs Ray: pip install 'pair2vec[ray]'") from error
+    return ray_engine(workers)
+
+
+@contextmanager
+def _local_engine(workers: int) -> Iterator[Engine]:
+    with local_engine(workers) as ordered_map:
+        yield Engine(ordered_map, shares_disk=True)
 
 
 def _check_readable(name: str) -> None:
@@ -197,7 +255,7 @@ def _check_readable(name: str) -> None:
 
 
 @dataclass
-class _Job:
+class _Run:
     """One run, and what it has gathered."""
 
     out: StoragePath
@@ -205,7 +263,7 @@ class _Job:
     """Where the encoded pieces are."""
     config: PrepareConfig
     report: Callable[[PrepareProgress], None]
-    totals: WordTotals
+    totals: WordCounter
     pieces: list[StoragePath] = field(default_factory=list)
     statistics: list[PieceStatistics] = field(default_factory=list)
     sources: list[SourceRecord] = field(default_factory=list)
@@ -227,7 +285,7 @@ class _Job:
         if self._is_reached_by(engine):
             yield from engine.ordered_map(encode_to_file, tasks)
             return
-        for task, encoded in engine.ordered_map(encode_to_send, tasks):
+        for task, encoded in engine.ordered_map(encode_to_bytes, tasks):
             if encoded is not None:
                 write_file(task.path, encoded)
             yield task
@@ -274,7 +332,7 @@ class _Job:
         vocabulary = Vocabulary(kept)
         with closing(CorpusWriter(self.out, vocabulary, self.config.shard_ids)) as writer:
             tasks = self._ids_tasks(vocabulary, engine)
-            for number, ids in enumerate(engine.ordered_map(ids_of_piece, tasks), start=1):
+            for number, ids in enumerate(engine.ordered_map(piece_ids, tasks), start=1):
                 writer.append(ids)
                 self.report(PrepareProgress("write", number, len(self.pieces), writer.tokens))
             writer.finish(

@@ -1,8 +1,8 @@
-"""Work on pieces as tasks of Ray: on the cluster that RAY_ADDRESS names, or on one started here.
+"""The Ray engine: pieces as Ray tasks, on the cluster at RAY_ADDRESS or on a local one.
 
-Pieces travel through Ray's object store, and so do encoded ones, unless the workers write to a
-place that all can reach. The functions are pure: what a lost worker or node had under way, and what
-it had done but not handed over, Ray does again elsewhere, with the same result.
+Pieces travel through Ray's object store, and so do encoded ones, unless the workers write to
+storage that all can reach. The functions are pure, so Ray repeats elsewhere whatever a lost worker
+or node had not delivered, with the same result.
 """
 
 import os
@@ -22,14 +22,14 @@ from pair2vec.text.engines import Engine
 from pair2vec.version import __version__
 
 RETRIES = 5
-"""How often a piece may lose its worker before it is taken to be what kills them."""
+"""How often a task may lose its worker before the task itself is blamed."""
 
 _ENVIRONMENT = {
-    "RAY_USAGE_STATS_ENABLED": "0",  # which Ray would send to its makers
-    "RAY_IGNORE_UNHANDLED_ERRORS": "1",  # of tasks that no one waits for once another has failed
+    "RAY_USAGE_STATS_ENABLED": "0",  # no telemetry
+    "RAY_IGNORE_UNHANDLED_ERRORS": "1",  # of tasks still running when another one has failed
 }
 _NOT_INSTALLED = ("ImportError", "ModuleNotFoundError", "failed to import")
-_SECONDS_TO_ANSWER = 30
+_HEALTH_CHECK_SECONDS = 30
 _HOST_AND_PORT = re.compile(r"[^/]+:\d+")
 
 _Item = TypeVar("_Item")
@@ -38,23 +38,23 @@ _Result = TypeVar("_Result")
 
 @contextmanager
 def ray_engine(workers: int | None) -> Iterator[Engine]:
-    """Ray, with at most `workers` tasks under way; None for as many as the cluster has cores."""
+    """Ray with at most `workers` running tasks; None for as many as the cluster has cores."""
     with _connection(workers) as is_local:
         cores = int(ray.cluster_resources().get("CPU", 1))
         try:
-            yield Engine(_Tasks(workers or cores).ordered_map, shares_disk=is_local)
+            yield Engine(_TaskPool(workers or cores).ordered_map, shares_disk=is_local)
         except RayTaskError:
-            raise  # an error of ours, with its traceback
+            raise  # our own error, with its traceback
         except RayError as error:
             raise Pair2vecError(
-                f"Ray gave up: {_first_line(error)}; run the same command again to go on"
+                f"Ray gave up: {_first_line(error)}; run the same command again to resume"
             ) from error
 
 
 @contextmanager
 def _connection(workers: int | None) -> Iterator[bool]:
-    """A connection to Ray; yields whether its only node is one that was started here."""
-    if ray.is_initialized():  # by a program that goes on to use it
+    """A connection to Ray; yields whether it is a local cluster started by this process."""
+    if ray.is_initialized():  # by the calling program, which owns the connection
         yield False
         return
     address = os.environ.get("RAY_ADDRESS") or "local"
@@ -77,16 +77,16 @@ def _connection(workers: int | None) -> Iterator[bool]:
 
 
 def _check_reachable(address: str) -> None:
-    """Ask the cluster for a sign of life; to connect to one that is not there would never end."""
+    """Run Ray's health check: connecting to a cluster that does not exist would hang."""
     command = [sys.executable, "-m", "ray.scripts.scripts", "health-check", "--address", address]
     try:
-        asked = subprocess.run(
-            command, capture_output=True, check=False, timeout=_SECONDS_TO_ANSWER
+        check = subprocess.run(
+            command, capture_output=True, check=False, timeout=_HEALTH_CHECK_SECONDS
         )
-        answers = asked.returncode == 0
+        is_healthy = check.returncode == 0
     except subprocess.TimeoutExpired:
-        answers = False
-    if not answers:
+        is_healthy = False
+    if not is_healthy:
         raise Pair2vecError(
             f"RAY_ADDRESS={address}: no Ray cluster answers there; "
             "start one, or unset RAY_ADDRESS to use this machine alone"
@@ -97,8 +97,8 @@ def _first_line(error: BaseException) -> str:
     return str(error).strip().partition("\n")[0] or type(error).__name__
 
 
-class _Tasks:
-    """The tasks under way, whichever map they belong to: never more than `limit`."""
+class _TaskPool:
+    """Runs at most `limit` tasks at a time, over all maps."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -107,12 +107,11 @@ class _Tasks:
     def ordered_map(
         self, function: Callable[[_Item], _Result], items: Iterable[_Item], /
     ) -> Iterator[_Result]:
-        """Apply `function` to many items on the cluster, with results in the items' order."""
         results: deque[Any] = deque()
         for item in items:
             results.append(self._start(function, item))
-            # One late result, as of a lost node, does not hold up the others, but bounds them.
-            while results and (len(results) > 2 * self._limit or _is_there(results[0])):
+            # A late result, as of a lost node, does not block the others, but bounds their number.
+            while results and (len(results) > 2 * self._limit or _is_ready(results[0])):
                 yield _get(results.popleft())
         while results:
             yield _get(results.popleft())
@@ -120,18 +119,18 @@ class _Tasks:
     def _start(self, function: Callable[[_Item], _Result], item: _Item) -> Any:  # noqa: ANN401
         while len(self._running) >= self._limit:
             _, self._running = ray.wait(self._running, num_returns=1)
-        result = _on_worker.remote(__version__, function, item)
+        result = _run_on_worker.remote(__version__, function, item)
         self._running.append(result)
         return result
 
 
-def _is_there(result: Any) -> bool:  # noqa: ANN401
-    there, _ = ray.wait([result], timeout=0)
-    return bool(there)
+def _is_ready(result: Any) -> bool:  # noqa: ANN401
+    ready, _ = ray.wait([result], timeout=0)
+    return bool(ready)
 
 
 def _get(result: Any) -> Any:  # noqa: ANN401
-    """A task's result; an error that a user can mend as it was raised on the worker."""
+    """A task's result; an error that the user can fix is raised as on the worker."""
     try:
         return ray.get(result)
     except RayTaskError as error:
@@ -145,8 +144,8 @@ def _get(result: Any) -> Any:  # noqa: ANN401
 
 
 def _run(version: str, function: Callable[[Any], Any], item: object) -> Any:  # noqa: ANN401
-    """What a worker does; `version` is that of the machine that wants it done."""
-    # Two versions may cut a text into different tokens.
+    """Runs on a worker; `version` is that of the machine that submitted the task."""
+    # Two versions may tokenise a text differently.
     if version != __version__:
         node = ray.util.get_node_ip_address()
         raise Pair2vecError(
@@ -155,6 +154,6 @@ def _run(version: str, function: Callable[[Any], Any], item: object) -> Any:  # 
     return function(item)
 
 
-# Not a decorator, by which the function would travel with this machine's version in it. Spread,
-# because Ray would first fill this machine, which has reading and counting to do.
-_on_worker = ray.remote(num_cpus=1, max_retries=RETRIES, scheduling_strategy="SPREAD")(_run)
+# Not a decorator, which would pickle the function by value, with this machine's version in it.
+# SPREAD, because Ray would first fill this machine, which has to read and to count.
+_run_on_worker = ray.remote(num_cpus=1, max_retries=RETRIES, scheduling_strategy="SPREAD")(_run)

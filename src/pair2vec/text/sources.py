@@ -1,8 +1,8 @@
-"""Inputs as the user names them to blocks of plain bytes: files, folders, standard input.
+"""Sources of text: files, folders, URLs and standard input, read as blocks of plain bytes.
 
-Compression is told by content, not by name. A bzip2 file of many streams, as Wikipedia publishes
-its dumps, is cut at the streams and decompressed in parallel; everything else is decompressed as
-it is read, which for gzip and xz is far faster than what comes after.
+Compression is recognised by content, not by name. A bzip2 file of many streams, as Wikipedia
+publishes its dumps, is split at the streams and decompressed in parallel; everything else is
+decompressed as it is read, which for gzip and xz is far faster than tokenising.
 """
 
 import bz2
@@ -44,32 +44,32 @@ _LONGEST_STREAM = 16 * BLOCK_BYTES
 """A bzip2 stream longer than this is decompressed as it is read, not in a worker."""
 
 
-def find_sources(inputs: Sequence[str], *, without: StoragePath) -> list[str]:
-    """The files `inputs` name: folders are walked in order, `without` and hidden files left out."""
-    found: list[str] = []
+def find_sources(inputs: Sequence[str], *, exclude: StoragePath) -> list[str]:
+    """The input files, with folders walked in order; `exclude` and hidden files are left out."""
+    names: list[str] = []
     for name in inputs:
         if name == STANDARD_INPUT:
-            found.append(name)
+            names.append(name)
         elif storage_path(name).is_dir():
-            files = [str(path) for path in _walk(storage_path(name), without)]
+            files = [str(path) for path in _walk(storage_path(name), exclude)]
             if not files:
                 raise UsageError(f"{name}: the folder has no files to read")
-            found += files
+            names += files
         elif storage_path(name).exists():
-            found.append(name)
+            names.append(name)
         else:
             raise UsageError(f"{name}: no such file or folder")
-    if found.count(STANDARD_INPUT) > 1:
+    if names.count(STANDARD_INPUT) > 1:
         raise UsageError("standard input (-) can be read only once")
-    return found
+    return names
 
 
-def _walk(folder: StoragePath, without: StoragePath) -> Iterator[StoragePath]:
+def _walk(folder: StoragePath, exclude: StoragePath) -> Iterator[StoragePath]:
     for path in entries(folder):
-        if path.name.startswith(".") or _is_same(path, without):
+        if path.name.startswith(".") or _is_same(path, exclude):
             continue
         if path.is_dir():
-            yield from _walk(path, without)
+            yield from _walk(path, exclude)
         elif path.is_file():
             yield path
 
@@ -81,7 +81,7 @@ def _is_same(path: StoragePath, other: StoragePath) -> bool:
 
 
 class _CountedFile(io.RawIOBase):
-    """A file's bytes as stored, counted and hashed as they pass."""
+    """A file's stored bytes, counted and hashed as they are read."""
 
     def __init__(self, file: BinaryIO, name: str) -> None:
         self._file = file
@@ -98,7 +98,7 @@ class _CountedFile(io.RawIOBase):
         except Exception as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
-            # A remote file's errors are of no common class.
+            # The errors of remote files have no common class.
             raise InputError(
                 f"{self._name}: cannot be read beyond byte {self.position:,}: {error}"
             ) from error
@@ -109,7 +109,7 @@ class _CountedFile(io.RawIOBase):
 
 @dataclass(frozen=True)
 class SourceRecord:
-    """What the manifest keeps of an input."""
+    """An input as the manifest lists it."""
 
     name: str
     bytes: int
@@ -121,8 +121,8 @@ class Source:
 
     def __init__(self, name: str) -> None:
         self.name = "standard input" if name == STANDARD_INPUT else name
-        self._is_ours = name != STANDARD_INPUT
-        self._file = storage_path(name).open("rb") if self._is_ours else sys.stdin.buffer
+        self._owns_file = name != STANDARD_INPUT
+        self._file = storage_path(name).open("rb") if self._owns_file else sys.stdin.buffer
         self._counted = _CountedFile(self._file, self.name)
         self._stored = io.BufferedReader(self._counted, BLOCK_BYTES)
         self._magic = self._stored.peek(_LONGEST_MAGIC)[:_LONGEST_MAGIC]
@@ -146,8 +146,8 @@ class Source:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file; standard input is not ours to close."""
-        if self._is_ours:
+        """Close the file, unless it is standard input."""
+        if self._owns_file:
             self._file.close()
 
     @property
@@ -156,7 +156,7 @@ class Source:
         return self._counted.position
 
     def record(self) -> SourceRecord:
-        """Name, stored size and checksum, once everything has been read."""
+        """Name, stored size and checksum; valid once everything has been read."""
         return SourceRecord(self.name, self.position, self._counted.digest.hexdigest())
 
     def blocks(self, ordered_map: OrderedMap) -> Iterator[bytes]:
@@ -164,19 +164,18 @@ class Source:
         stored = iter(lambda: self._stored.read(BLOCK_BYTES), b"")
         if self._magic.startswith(_GZIP):
             content = gzip.GzipFile(fileobj=self._stored)
-            yield from self._naming("gzip", iter(lambda: content.read(BLOCK_BYTES), b""))
+            yield from self._translate_errors("gzip", iter(lambda: content.read(BLOCK_BYTES), b""))
         elif self._magic.startswith(_XZ):
-            yield from self._naming("xz", _inflate(lzma.LZMADecompressor, stored))
+            yield from self._translate_errors("xz", _inflate(lzma.LZMADecompressor, stored))
         elif _BZIP2_STREAM.match(self._magic):
             parts = _Bzip2Parts(self.name, stored)
             yield from ordered_map(decompress_part, parts)
             rest = chain([parts.rest], stored)
-            yield from self._naming("bzip2", _inflate(bz2.BZ2Decompressor, rest))
+            yield from self._translate_errors("bzip2", _inflate(bz2.BZ2Decompressor, rest))
         else:
             yield from stored
 
-    def _naming(self, kind: str, blocks: Iterator[bytes]) -> Iterator[bytes]:
-        """`blocks`, with what goes wrong in them said in our words."""
+    def _translate_errors(self, kind: str, blocks: Iterator[bytes]) -> Iterator[bytes]:
         try:
             yield from blocks
         except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
@@ -186,7 +185,7 @@ class Source:
 
 
 class _Decoder(Protocol):
-    """What bz2's and lzma's decompressors have in common."""
+    """The common interface of bz2's and lzma's decompressors."""
 
     @property
     def eof(self) -> bool: ...
@@ -198,10 +197,10 @@ class _Decoder(Protocol):
 
 
 def _inflate(new_decoder: Callable[[], _Decoder], blocks: Iterable[bytes]) -> Iterator[bytes]:
-    """Decompress streams that follow each other, never more than a block ahead.
+    """Decompress concatenated streams, at most a block at a time.
 
-    The standard library's file objects take damage between two streams for the end of the data;
-    this does not.
+    Unlike the standard library's file objects, this does not mistake damage between two streams
+    for the end of the data.
     """
     decoder: _Decoder | None = None
     for stored in blocks:
@@ -238,7 +237,7 @@ class Bzip2Part:
 
 
 class _Bzip2Parts:
-    """The parts of a bzip2 file, up to a stream too long for one; `rest` is what was read of it."""
+    """The parts of a bzip2 file, up to a stream too long for one; `rest` is its beginning."""
 
     def __init__(self, source: str, blocks: Iterator[bytes]) -> None:
         self._source = source
@@ -260,7 +259,7 @@ class _Bzip2Parts:
 
 
 def decompress_part(part: Bzip2Part) -> bytes:
-    """The content of a part; what a worker does."""
+    """The content of a part; runs on a worker."""
     try:
         return b"".join(_inflate(bz2.BZ2Decompressor, [part.data]))
     except (EOFError, OSError) as error:

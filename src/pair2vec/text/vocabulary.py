@@ -1,4 +1,4 @@
-"""The vocabulary: which words have an id, and how often each occurs."""
+"""The vocabulary: which words have an id, how it is chosen, and how a typed word is looked up."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -18,15 +18,17 @@ PADDING, X, Y, BOUNDARY = range(4)
 """Ids of the special tokens: padding, the two slots of a context, and a sentence's edge."""
 
 SPECIAL_TOKENS = ("<pad>", "<x>", "<y>", "<s>")
-"""Spelled with brackets, which the tokeniser splits off: no word of a text can be one of these."""
+"""Spelled with brackets, which the tokeniser splits off: no word of a text can equal one."""
 
 LONGEST_WORD = 100
 """A longer token is data that lost its spaces, not a word."""
 
+_SUGGESTED_FROM = 50_000
+"""Suggestions come from this many most frequent words: comparing spellings is slow."""
+_MAX_LENGTH_DIFFERENCE = 2
+
 
 class WordCount(NamedTuple):
-    """A word and how often it occurs."""
-
     word: str
     frequency: int
 
@@ -39,17 +41,17 @@ class Vocabulary:
         self.words: tuple[str, ...]
         self.words, counts = zip(*entries, strict=True)
         self.counts: NDArray[np.int64] = np.array(counts, np.int64)
-        self.ids: dict[str, int] = {word: number for number, word in enumerate(self.words)}
+        self.ids: dict[str, int] = {word: word_id for word_id, word in enumerate(self.words)}
 
     def __len__(self) -> int:
-        """How many ids there are, the special tokens included."""
+        """The number of ids, special tokens included."""
         return len(self.words)
 
     def __contains__(self, word: object) -> bool:
         return word in self.ids
 
     def to_tsv(self) -> bytes:
-        """One line an id: word, tab, count."""
+        """One line per id: word, tab, count."""
         rows = zip(self.words, self.counts.tolist(), strict=True)
         return "".join(f"{word}\t{count}\n" for word, count in rows).encode()
 
@@ -66,11 +68,11 @@ class Vocabulary:
         return cls((word, int(count)) for word, _, count in rows[len(SPECIAL_TOKENS) :])
 
 
-class WordTotals:
-    """Counts of words summed over many pieces of text, in little memory.
+class WordCounter:
+    """Sums word counts over many pieces of text in bounded memory.
 
-    Natural text never runs out of new words, so beyond `limit` distinct ones the sums so far go to
-    `files` in `folder`, a word always to the same one, and `items` sums one file after another.
+    Natural text never runs out of new words. Beyond `limit` distinct ones the counts so far are
+    moved to `files` files in `folder`, partitioned by hash; `items` sums one file after another.
     """
 
     def __init__(self, folder: Path, limit: int = 250_000, files: int = 64) -> None:
@@ -80,15 +82,14 @@ class WordTotals:
         self._on_disk = False
 
     def add(self, words: Iterable[str], counts: Iterable[int]) -> None:
-        """Count each of `words` as often as `counts` says."""
         totals = self._totals
         for word, count in zip(words, counts, strict=True):
             totals[word] += count
         if len(totals) > self._limit:
-            self._move_to_disk()
+            self._spill()
 
-    def _move_to_disk(self) -> None:
-        # The first time over what a killed run may have left.
+    def _spill(self) -> None:
+        # The first time overwrites what a killed run may have left.
         mode = "a" if self._on_disk else "w"
         with ExitStack() as stack:
             files = [stack.enter_context(path.open(mode, encoding="utf-8")) for path in self._paths]
@@ -98,11 +99,11 @@ class WordTotals:
         self._totals.clear()
 
     def items(self) -> Iterator[tuple[str, int]]:
-        """Each distinct word once, with its total."""
+        """Each distinct word once, with its total count."""
         if not self._on_disk:
             yield from self._totals.items()
             return
-        self._move_to_disk()
+        self._spill()
         for path in self._paths:
             totals: defaultdict[str, int] = defaultdict(int)
             with path.open(encoding="utf-8") as file:
@@ -112,7 +113,7 @@ class WordTotals:
             yield from totals.items()
 
 
-class Selection(NamedTuple):
+class VocabularySelection(NamedTuple):
     """The words that get an id, and the most frequent of those that do not."""
 
     kept: list[WordCount]
@@ -121,25 +122,28 @@ class Selection(NamedTuple):
 
 def most_frequent(
     totals: Iterable[tuple[str, int]], size: int, min_count: int, examples: int = 10
-) -> Selection:
-    """The `size` most frequent words; of equally frequent ones, those first in the alphabet."""
-    wanted = size + examples
-    best: list[tuple[str, int]] = []
-    least = 0
+) -> VocabularySelection:
+    """The `size` most frequent words; ties are broken alphabetically.
+
+    Holds at most 3 · (size + examples) candidates at a time.
+    """
+    limit = size + examples
+    candidates: list[tuple[str, int]] = []
+    lowest = 0
     for entry in totals:
         word, frequency = entry
-        if frequency >= least and len(word) <= LONGEST_WORD:
-            best.append(entry)
-            if len(best) == 3 * wanted:
-                best = list(islice(_ranked(best), wanted))
-                least = best[-1][1]
-    ranked = list(islice(_ranked(best), wanted))
+        if frequency >= lowest and len(word) <= LONGEST_WORD:
+            candidates.append(entry)
+            if len(candidates) == 3 * limit:
+                candidates = list(islice(_ranked(candidates), limit))
+                lowest = candidates[-1][1]
+    ranked = list(islice(_ranked(candidates), limit))
     kept = [entry for entry in ranked[:size] if entry.frequency >= min_count]
-    return Selection(kept, ranked[len(kept) : len(kept) + examples])
+    return VocabularySelection(kept, ranked[len(kept) : len(kept) + examples])
 
 
 def _ranked(totals: Iterable[tuple[str, int]]) -> Iterator[WordCount]:
-    """By frequency, then by the alphabet; only words that are asked for are sorted."""
+    """By frequency, then alphabetically; lazily, so that only consumed frequencies are sorted."""
     words: defaultdict[int, list[str]] = defaultdict(list)
     for word, frequency in totals:
         words[frequency].append(word)
@@ -148,75 +152,70 @@ def _ranked(totals: Iterable[tuple[str, int]]) -> Iterator[WordCount]:
             yield WordCount(word, frequency)
 
 
-# == Words as a user types them, found in a vocabulary or answered with words that look alike.
-
-
-_WORDS_COMPARED = 50_000
-_LENGTHS_APART = 2
-
-
 class UnknownWordError(UsageError):
-    """A word that a vocabulary does not have."""
+    """A word is not in the vocabulary."""
 
-    def __init__(self, word: str, alike: list[str]) -> None:
-        hint = f"; did you mean {', '.join(alike)}?" if alike else ""
+    def __init__(self, word: str, suggestions: list[str]) -> None:
+        hint = f"; did you mean {', '.join(suggestions)}?" if suggestions else ""
         super().__init__(f"{word!r} is not in the vocabulary{hint}")
         self.word = word
-        self.alike = alike
-        """Known words spelled like it, the nearest first."""
+        self.suggestions = suggestions
+        """Known words of similar spelling, the most similar first."""
 
 
 class WordPair(NamedTuple):
-    """The ids of a word x and of a word y that comes after it."""
+    """The ids of two words, x to the left of y."""
 
     x: int
     y: int
 
 
-def find_pair(x: str, y: str, vocabulary: Vocabulary) -> WordPair:
+def look_up_pair(x: str, y: str, vocabulary: Vocabulary) -> WordPair:
     """The ids of two typed words.
 
     Raises:
-        UsageError: one of them is not a single word of the vocabulary.
+        UsageError: one of them is not a single token.
+        UnknownWordError: the vocabulary lacks one of them.
     """
-    return WordPair(find_typed(x, vocabulary), find_typed(y, vocabulary))
+    return WordPair(look_up_word(x, vocabulary), look_up_word(y, vocabulary))
 
 
-def find_typed(text: str, vocabulary: Vocabulary) -> int:
-    """The id of a word as a user may type it.
+def look_up_word(text: str, vocabulary: Vocabulary) -> int:
+    """The id of a typed word, in any case.
 
     Raises:
-        UsageError: it is not one word.
-        UnknownWordError: the vocabulary does not have it.
+        UsageError: it is not a single token.
+        UnknownWordError: the vocabulary lacks it.
     """
     tokens = tokenize(text)
     if len(tokens) != 1:
         parts = f"{len(tokens)} tokens ({' '.join(tokens)})" if tokens else "nothing"
         raise UsageError(f"{text!r} is {parts} to the tokeniser; give one word")
-    return find_word(tokens[0], vocabulary)
+    return look_up_token(tokens[0], vocabulary)
 
 
-def is_word(text: str, vocabulary: Vocabulary) -> bool:
-    """Whether `find_typed` finds it."""
+def is_known_word(text: str, vocabulary: Vocabulary) -> bool:
+    """Whether `look_up_word` would succeed; cheaper, as it needs no suggestions."""
     tokens = tokenize(text)
     return len(tokens) == 1 and tokens[0] in vocabulary
 
 
-def find_word(word: str, vocabulary: Vocabulary) -> int:
+def look_up_token(token: str, vocabulary: Vocabulary) -> int:
     """The id of a word spelled as the tokeniser spells it.
 
     Raises:
-        UnknownWordError: the vocabulary does not have it.
+        UnknownWordError: the vocabulary lacks it.
     """
-    number = vocabulary.ids.get(word)
-    if number is None:
-        raise UnknownWordError(word, look_alikes(word, vocabulary))
-    return number
+    token_id = vocabulary.ids.get(token)
+    if token_id is None:
+        raise UnknownWordError(token, suggest_spellings(token, vocabulary))
+    return token_id
 
 
-def look_alikes(word: str, vocabulary: Vocabulary, count: int = 3) -> list[str]:
-    """Up to `count` words of the vocabulary spelled most like `word`, the nearest first."""
-    # Comparing is slow: rare words and words of quite another length are not worth it.
-    frequent = islice(vocabulary.words, len(SPECIAL_TOKENS), _WORDS_COMPARED)
-    candidates = [other for other in frequent if abs(len(other) - len(word)) <= _LENGTHS_APART]
+def suggest_spellings(word: str, vocabulary: Vocabulary, count: int = 3) -> list[str]:
+    """Up to `count` known words of similar spelling, the most similar first."""
+    frequent = islice(vocabulary.words, len(SPECIAL_TOKENS), _SUGGESTED_FROM)
+    candidates = [
+        other for other in frequent if abs(len(other) - len(word)) <= _MAX_LENGTH_DIFFERENCE
+    ]
     return get_close_matches(word, candidates, n=count, cutoff=0.7)

@@ -1,4 +1,4 @@
-"""Wikitext of a MediaWiki article to plain text, one paragraph a line, in linear time.
+"""Wikitext of a MediaWiki article to plain text, one paragraph per line, in linear time.
 
 The markup is peeled off in the order MediaWiki reads it: what hides other markup (comments,
 nowiki, references), then what nests (templates, tables, links), then what lives within a line.
@@ -98,7 +98,7 @@ _WORDLESS_LINES = re.compile(r"\n[\W_]*(?=\n)")
 
 
 def clean_wikitext(wikitext: str) -> str:
-    """The prose of an article, one paragraph a line, without blank lines.
+    """The prose of an article, one paragraph per line, without blank lines.
 
     Any string is accepted: markup that is never closed is read as text.
     """
@@ -153,12 +153,12 @@ def _without_nested_braces(text: str) -> str:
     first, *rest = _BRACES.split(text)
     kept = [first]
     opened: list[tuple[int, int]] = []  # where in `kept` a run of braces began, and its length
-    for run, piece in zip(rest[::2], rest[1::2], strict=True):
+    for run, segment in zip(rest[::2], rest[1::2], strict=True):
         if run[0] == "{":
             opened.append((len(kept), len(run)))
         else:
             _close_braces(len(run), opened, kept)
-        kept.append(piece)
+        kept.append(segment)
     return "".join(kept)
 
 
@@ -179,14 +179,14 @@ def _without_tables(text: str) -> str:
     first, *rest = _TABLE_EDGE.split(text)
     kept = [first]
     opened: list[int] = []
-    for edge, piece in zip(rest[::2], rest[1::2], strict=True):
+    for edge, segment in zip(rest[::2], rest[1::2], strict=True):
         if edge[-1] == "|":
             opened.append(len(kept))
         elif opened:
             del kept[opened.pop() :]
         else:
-            piece = edge + piece  # a stray end, left to the rules on lines
-        kept.append(f"\n{piece}")
+            segment = edge + segment  # a stray end, left to the rules on lines
+        kept.append(f"\n{segment}")
     for start in opened:
         kept[start] = _without_table_attributes(kept[start])
     return "".join(kept)

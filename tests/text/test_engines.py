@@ -1,4 +1,4 @@
-"""Where Ray is not installed, not to be reached, or to be started by ourselves."""
+"""Choosing an engine: Ray not installed, not reachable, or started by `prepare` itself."""
 
 import os
 import socket
@@ -53,7 +53,7 @@ def test_a_cluster_that_does_not_answer_is_a_line_and_not_a_hang(
     silent_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("ray", reason="needs Ray: pip install 'pair2vec[ray]'")
-    monkeypatch.setattr("pair2vec.text.ray_engine._SECONDS_TO_ANSWER", 3)
+    monkeypatch.setattr("pair2vec.text.ray_engine._HEALTH_CHECK_SECONDS", 3)
     monkeypatch.setenv("RAY_ADDRESS", f"127.0.0.1:{silent_port}")
     with (
         pytest.raises(Pair2vecError, match=rf"RAY_ADDRESS=127.0.0.1:{silent_port}: no Ray cluster"),
