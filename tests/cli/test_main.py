@@ -203,7 +203,7 @@ def test_train_makes_a_model_that_info_describes(world: Path, tmp_path: Path) ->
     metrics = (tmp_path / "model" / "training" / "metrics.jsonl").read_text().splitlines()
     assert [json.loads(line)["step"] for line in metrics] == [5, 10, 15, 20]
     again = pair2vec("train", world, "--out", tmp_path / "model", *SMALL, steps)
-    assert_fails(again, 2, "already holds a begun training", "--resume", "--overwrite")
+    assert_fails(again, 2, "already holds a job that was begun", "--resume", "--overwrite")
 
 
 def test_ctrl_c_ends_a_command_with_one_line(tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
-"""A lexicon is made whole: with one process or two, at once or in pieces."""
+"""A lexicon is the same with one process or two, built at once or resumed."""
 
 import json
 import re
+import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +11,7 @@ from tests.lexicon.small_corpus import make_corpus
 from tests.tiny_model import save_tiny_model
 
 from pair2vec.errors import UsageError
-from pair2vec.lexicon import build as making
+from pair2vec.lexicon import build
 from pair2vec.lexicon.build import (
     LexiconConfig,
     LexiconInputs,
@@ -53,24 +55,24 @@ def places(tmp_path: Path) -> LexiconInputs:
     )
 
 
-def made_at(out: Path, places: LexiconInputs, workers: int = 1) -> bytes:
+def built_at(out: Path, places: LexiconInputs, workers: int = 1) -> bytes:
     build_lexicon(places, ANYTHING, out, "jsonl", workers=workers, overwrite=True)
     return out.read_bytes()
 
 
-def test_it_is_the_same_for_any_number_of_processes_and_portions(
+def test_the_lexicon_is_the_same_for_any_number_of_processes_and_parts(
     places: LexiconInputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = made_at(tmp_path / "one.jsonl", places)
-    monkeypatch.setattr(making, "_TERMS_AT_ONCE", 3)
-    assert made_at(tmp_path / "two.jsonl", places, workers=2) == whole
+    whole = built_at(tmp_path / "one.jsonl", places)
+    monkeypatch.setattr(build, "_TERMS_PER_TASK", 3)
+    assert built_at(tmp_path / "two.jsonl", places, workers=2) == whole
     assert whole.count(b"\n") > 8
 
 
 def test_entries_are_related_terms_with_sentences_that_have_both(
     places: LexiconInputs, tmp_path: Path
 ) -> None:
-    entries = [json.loads(line) for line in made_at(tmp_path / "l.jsonl", places).splitlines()]
+    entries = [json.loads(line) for line in built_at(tmp_path / "l.jsonl", places).splitlines()]
     assert {entry["relation"] for entry in entries} <= {"antonym", "located-in"}
     assert {entry["x"] for entry in entries} | {entry["y"] for entry in entries} <= {*places.terms}
     assert all(entry["x"] != entry["y"] for entry in entries)
@@ -81,45 +83,61 @@ def test_entries_are_related_terms_with_sentences_that_have_both(
             assert {entry["x"], entry["y"]} <= {*re.findall(r"\w+", sentence["text"])}
 
 
-def test_what_is_done_is_not_done_again(
+def test_finished_parts_are_not_built_again(
     places: LexiconInputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = made_at(tmp_path / "whole.jsonl", places)
-    monkeypatch.setattr(making, "_TERMS_AT_ONCE", 2)
-    asked: list[int] = []
+    whole = built_at(tmp_path / "whole.jsonl", places)
+    monkeypatch.setattr(build, "_TERMS_PER_TASK", 2)
+    started: list[int] = []
 
-    def stopped_at_the_third(portion: LexiconTask) -> LexiconPart:
-        asked.append(portion.first)
-        if len(asked) == 3:
+    def interrupted_at_the_third(task: LexiconTask) -> LexiconPart:
+        started.append(task.first)
+        if len(started) == 3:
             raise KeyboardInterrupt
-        return build_part(portion)
+        return build_part(task)
 
     out = tmp_path / "lexicon.jsonl"
-    monkeypatch.setattr(making, "build_part", stopped_at_the_third)
+    monkeypatch.setattr(build, "build_part", interrupted_at_the_third)
     with pytest.raises(KeyboardInterrupt):
         build_lexicon(places, ANYTHING, out, "jsonl")
     assert not out.exists()
     build_lexicon(places, ANYTHING, out, "jsonl")
-    assert asked == [0, 2, 4, 4, 6]
+    assert started == [0, 2, 4, 4, 6]
     assert out.read_bytes() == whole
     assert not out.with_name("lexicon.jsonl.begun").exists()
 
 
-def test_another_lexicon_that_was_begun_there_is_not_mixed_with_this(
-    places: LexiconInputs, tmp_path: Path
-) -> None:
+def test_parts_of_another_lexicon_are_not_mixed_in(places: LexiconInputs, tmp_path: Path) -> None:
     out = tmp_path / "lexicon.jsonl"
     begun = out.with_name("lexicon.jsonl.begun")
     begun.mkdir()
     (begun / "job.json").write_text("{}")
-    with pytest.raises(UsageError, match="was begun with another corpus, model, terms or settings"):
+    with pytest.raises(UsageError, match="was begun with another corpus and another model"):
         build_lexicon(places, ANYTHING, out, "jsonl")
     build_lexicon(places, ANYTHING, out, "jsonl", overwrite=True)
-    with pytest.raises(UsageError, match="is there already; --overwrite replaces it"):
+    with pytest.raises(UsageError, match="exists already; --overwrite replaces it"):
         build_lexicon(places, ANYTHING, out, "jsonl")
 
 
-def test_settings_say_what_is_an_entry(places: LexiconInputs, tmp_path: Path) -> None:
+def test_another_model_in_the_place_of_the_one_it_was_begun_with_is_refused(
+    places: LexiconInputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(_: LexiconTask) -> LexiconPart:
+        raise KeyboardInterrupt
+
+    model = tmp_path / "model"
+    shutil.copytree(places.model, model)
+    inputs = replace(places, model=model)
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(build, "build_part", interrupt)
+        build_lexicon(inputs, ANYTHING, tmp_path / "l.tsv", "tsv")
+    shutil.rmtree(model)
+    save_tiny_model(model, WORDS, seed=1)
+    with pytest.raises(UsageError, match="was begun with another model; resume with the same"):
+        build_lexicon(inputs, ANYTHING, tmp_path / "l.tsv", "tsv")
+
+
+def test_the_config_decides_what_is_an_entry(places: LexiconInputs, tmp_path: Path) -> None:
     def entries(config: LexiconConfig) -> list[tuple[str, str]]:
         made = build_lexicon(places, config, tmp_path / "l.tsv", "tsv", overwrite=True)
         return [(entry.x, entry.relation) for entry in made]
@@ -134,16 +152,16 @@ def test_settings_say_what_is_an_entry(places: LexiconInputs, tmp_path: Path) ->
     assert len(entries(needs)) < len(every)
 
 
-@pytest.mark.parametrize("told", [False, True])
+@pytest.mark.parametrize("has_forms", [False, True])
 def test_forms_of_a_word_are_related_only_by_a_relation_of_forms(
-    told: bool, tmp_path: Path
+    has_forms: bool, tmp_path: Path
 ) -> None:
     (tmp_path / "forms").mkdir()
     corpus = make_corpus(tmp_path / "forms", "cheap or cheaper\n" * 3)
     model = save_tiny_model(tmp_path / "forms" / "model", [*WORDS, "cheaper", "warmer"])
     relations = tmp_path / "forms.toml"
-    relations.write_text(RELATIONS + ('[form]\nexamples = ["warm warmer"]\n' if told else ""))
+    relations.write_text(RELATIONS + ('[form]\nexamples = ["warm warmer"]\n' if has_forms else ""))
     terms = ("cheap", "cheaper")
     moved = LexiconInputs(corpus=corpus.folder, model=model, relations=relations, terms=terms)
     entries = build_lexicon(moved, ANYTHING, tmp_path / "forms.tsv", "tsv")
-    assert bool(entries) == told
+    assert bool(entries) == has_forms

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
+from tests.tiny_model import WORDS, save_tiny_model
 
 from pair2vec.errors import InputError, UsageError
 from pair2vec.model import folder
@@ -376,3 +377,18 @@ def test_a_tensor_the_model_lacks_is_named_with_those_it_has(tmp_path: Path) -> 
             ask("nope")
     with pytest.raises(InputError, match="no tensor 'counts'"):
         model.array("counts")
+
+
+def test_a_fingerprint_is_of_what_answers_depend_on(tmp_path: Path) -> None:
+    model = load_model(save_tiny_model(tmp_path / "model"))
+    same = load_model(save_tiny_model(tmp_path / "same", config={"name": "another", "metrics": {}}))
+    assert same.fingerprint == model.fingerprint
+    recipe = {**model.config["recipe"], "name": "bivariate"}
+    others = {
+        "numbers": save_tiny_model(tmp_path / "numbers", seed=1),
+        "words": save_tiny_model(tmp_path / "words", [*WORDS[:-1], "rome"]),
+        "patterns": save_tiny_model(tmp_path / "patterns", patterns=[]),
+        "recipe": save_tiny_model(tmp_path / "recipe", config={"recipe": recipe}),
+    }
+    prints = {load_model(folder).fingerprint for folder in others.values()}
+    assert len({model.fingerprint, *prints}) == 1 + len(others)

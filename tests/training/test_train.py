@@ -203,11 +203,11 @@ def test_a_folder_that_is_taken_is_refused(
     out = tmp_path / "model"
     shutil.copytree(model.folder, out)
     before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
-    with pytest.raises(UsageError, match="already holds a begun training: --resume goes on"):
+    with pytest.raises(UsageError, match="already holds a model; give another --out, or --overwrite"):
         run(corpus, out, small())
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
     shutil.rmtree(out / "training")
-    with pytest.raises(UsageError, match="already holds a model; --overwrite replaces it"):
+    with pytest.raises(UsageError, match="already holds a model; give another --out, or --overwrite"):
         run(corpus, out, small())
 
 

@@ -9,10 +9,12 @@ A folder of
 - ``config.json``: written last; its presence means that the model is complete.
 """
 
+import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -38,6 +40,7 @@ from pair2vec.model.tensors import (
     stored_arrays,
     tensor_bytes,
 )
+from pair2vec.runtime.jobs import content_hash
 from pair2vec.runtime.storage import PARTIAL, write_file
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary, WordCount
 from pair2vec.version import __version__
@@ -82,6 +85,18 @@ class SavedModel:
             if len(row) != 2 or not row[1].isdigit():
                 raise InputError(f"{path}, line {number}: expected a pattern, a tab and a count")
         return [PatternCount(pattern, int(count)) for pattern, count in rows]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of all that answers depend on: arrays, vocabulary, patterns and recipe.
+
+        A new name, licence, metric or card leaves it as it is.
+        """
+        digest = hashlib.sha256(json.dumps(self.config.get("recipe"), sort_keys=True).encode())
+        for name in (TENSORS_FILE, VOCABULARY_FILE, PATTERNS_FILE):
+            path = self.folder / name
+            digest.update(f"{name} {content_hash(path) if path.exists() else None}".encode())
+        return digest.hexdigest()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -325,9 +340,6 @@ def _read_vocabulary(path: Path, counts: NDArray[np.int64]) -> Vocabulary:
     return vocabulary
 
 
-# == A model in a few printable lines.
-
-
 def model_facts(saved: SavedModel) -> dict[str, str]:
     """What is known of a model, as printable values by name; what is not known is left out."""
     config = saved.config
@@ -352,9 +364,6 @@ def model_facts(saved: SavedModel) -> dict[str, str]:
     # Under a name of their own, so that a metric called "words" is not taken for the size.
     metrics = flat_settings(config.get("metrics") or None, "metric")
     return {**facts, **{f"metrics.{name}": value for name, value in metrics.items()}}
-
-
-# == What a model says of itself, added to after it was made.
 
 
 def describe_model(folder: str | os.PathLike[str], facts: Mapping[str, Any]) -> None:

@@ -1,1 +1,1 @@
-"""What long-running commands share: atomic files, job folders, prefetching, devices, CUDA graphs."""
+"""What long-running commands share: storage, job folders, prefetching, devices, CUDA graphs."""

@@ -1,96 +1,169 @@
-"""The output folder while a corpus is being made: who may write to it, and what may be resumed.
+"""Job folders: a long command claims a folder, keeps its progress there, and can resume.
 
-Beside the corpus' own files it holds ``job.json``, which says what is being made, and ``pieces/``,
-what has been made so far. Both go when the corpus is complete.
-
-A local folder is locked. A remote one cannot be: that no two jobs write to it at the same time is
-up to the user.
+``job.json`` in the folder holds the *identity* of a job: its settings, and its inputs by a hash of
+their content. A path would not do: another model, corpus or vector file may have taken its place.
 """
 
 import fcntl
+import hashlib
 import json
+import logging
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pair2vec.errors import UsageError
-from pair2vec.runtime.storage import PARTIAL, StoragePath, entries, remove_tree, write_file
-from pair2vec.text.corpus import MANIFEST, VOCABULARY_TSV
+from pair2vec.runtime.storage import PARTIAL, RemotePath, StoragePath, entries, write_file
 
-_JOB = "job.json"
-_PIECES = "pieces"
-_OURS = (
-    *(MANIFEST, VOCABULARY_TSV, _JOB, _PIECES, "tokens*.bin", "sentences*.bin", f"*{PARTIAL}"),
-    "neighbours-*.npy",  # kept beside a corpus by training
-)
-_WAYS_OUT = "give another --out, or --overwrite to replace it"
+JOB_FILE = "job.json"
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobFolder:
+    """Where one job writes, and what it was begun with."""
+
+    out: StoragePath
+    """What the job makes, as the user named it."""
+    state: StoragePath
+    """The folder for `JOB_FILE` and whatever is done so far."""
+    complete: StoragePath
+    """The file that is written last: its presence means that `out` is complete."""
+    product: str
+    """For messages: "a model", "a corpus"."""
+    identity: Mapping[str, Any]
+    """As JSON: everything that has to be the same to resume."""
+    clear: Callable[[], None]
+    """Deletes an earlier job, or what one made, so that this one can begin."""
+    upgrade: Callable[[dict[str, Any]], dict[str, Any]] = lambda identity: identity
+    """From the identity that an older version wrote to what this version would have written."""
+
+    @contextmanager
+    def claim(self, *, resume: bool, overwrite: bool) -> Iterator[None]:
+        """Hold the folder for this process, with only what this job may resume from in it.
+
+        Args:
+            resume: Go on with a job that was begun, if it is this very one.
+            overwrite: Replace a job that was begun, or what one made.
+
+        Raises:
+            UsageError: another process holds it, or it has something that is not to be replaced.
+        """
+        self.state.mkdir(parents=True, exist_ok=True)
+        with exclusive_lock(self.state):
+            self._refuse_or_clear(resume=resume, overwrite=overwrite)
+            self.state.mkdir(parents=True, exist_ok=True)
+            sweep_partial_files(self.state)
+            if self.out.is_dir():
+                sweep_partial_files(self.out)
+            elif isinstance(self.out, Path):
+                sweep_partial_files(self.out.parent, self.out.name)
+            write_file(self.state / JOB_FILE, json.dumps(self.identity, indent=2).encode())
+            yield
+
+    def _refuse_or_clear(self, *, resume: bool, overwrite: bool) -> None:
+        is_begun = (self.state / JOB_FILE).exists()
+        if is_begun and resume:
+            if changed := self.changed_inputs():
+                raise UsageError(
+                    f"{self.out}: was begun with another {' and another '.join(changed)}; resume "
+                    "with the same, or --overwrite"
+                )
+        elif is_begun or self.complete.exists():
+            if not overwrite:
+                found = (
+                    "a job that was begun: --resume goes on with it"
+                    if is_begun and not self.complete.exists()
+                    else f"{self.product}{' and nothing to resume' if resume else ''}"
+                )
+                raise UsageError(
+                    f"{self.out}: already holds {found}; give another --out, or --overwrite to "
+                    "replace it"
+                )
+            self.clear()
+
+    def is_same(self) -> bool:
+        """Whether this very job was begun here."""
+        return (self.state / JOB_FILE).exists() and not self.changed_inputs()
+
+    def changed_inputs(self) -> list[str]:
+        """The parts of the identity in which the job that was begun here differs from this one."""
+        begun = json.loads(json.dumps(self.upgrade(begun_identity(self.state) or {})))
+        wanted = json.loads(json.dumps(self.identity))
+        return sorted(name for name in {*begun, *wanted} if begun.get(name) != wanted.get(name))
+
+
+def begun_identity(state: StoragePath) -> dict[str, Any] | None:
+    """The identity of the job that was begun in a folder; None where there is none, or no JSON."""
+    path = state / JOB_FILE
+    try:
+        identity = json.loads(path.read_bytes()) if path.exists() else None
+    except ValueError:
+        return None
+    return identity if isinstance(identity, dict) else None
 
 
 @contextmanager
-def claimed_folder(
-    out: StoragePath, identity: Mapping[str, object], *, overwrite: bool
-) -> Iterator[StoragePath | None]:
-    """`out` for the job of this `identity` alone; yields the folder of its pieces.
+def exclusive_lock(folder: StoragePath, *, wait: bool = False) -> Iterator[None]:
+    """Keep other processes out of a folder; the lock ends with the process, however it ends.
 
-    Yields None if an earlier run of the job wrote the whole corpus and was stopped only then.
+    A remote folder cannot be locked: that no two jobs write to it is up to the user.
     """
-    if out.exists() and not out.is_dir():
-        raise UsageError(f"{out}: is a file, not a folder; give another --out")
-    out.mkdir(parents=True, exist_ok=True)
-    with _locked(out) if isinstance(out, Path) else nullcontext():
-        _refuse_or_clear(out, identity, overwrite=overwrite)
-        pieces = out / _PIECES
-        pieces.mkdir(exist_ok=True)
-        write_file(out / _JOB, json.dumps(identity, indent=2).encode())
-        yield None if (out / MANIFEST).exists() else pieces
-        remove_tree(pieces)
-        (out / _JOB).unlink()
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """No second process works in `folder`; the lock ends with the process, however it ends."""
+    if isinstance(folder, RemotePath):
+        yield
+        return
     descriptor = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except BlockingIOError as error:
         os.close(descriptor)
-        raise UsageError(f"{folder}: another 'pair2vec prepare' is writing to it") from error
+        raise UsageError(f"{folder}: another pair2vec process is writing to it") from error
+    except OSError as error:  # a file system without locks, as some network ones are
+        _log.warning("%s: cannot be locked (%s); let no other process write to it", folder, error)
     try:
         yield
     finally:
         os.close(descriptor)
 
 
-def _refuse_or_clear(out: StoragePath, identity: Mapping[str, object], *, overwrite: bool) -> None:
-    """Leave in `out` only what this job may go on from."""
-    begun, complete = (out / _JOB).exists(), (out / MANIFEST).exists()
-    others = [path.name for path in entries(out) if not any(map(path.match, _OURS))]
-    if others and not begun and not complete:
-        raise UsageError(f"{out}: is not a corpus and not empty ({others[0]}); give another --out")
-    if begun and _read_job(out) == identity and not overwrite:
-        return
-    if (begun or complete) and not overwrite:
-        found = "an unfinished job of other inputs or settings" if begun else "a corpus"
-        raise UsageError(f"{out}: already holds {found}; {_WAYS_OUT}")
-    _remove_ours(out)
+def sweep_partial_files(folder: StoragePath, name: str = "") -> None:
+    """Delete what killed processes left half-written, of one file or of all in a folder.
+
+    The caller must hold the lock of the job that writes them.
+    """
+    for path in entries(folder):
+        if path.match(f"{name}*{PARTIAL}") and not path.is_dir():
+            path.unlink(missing_ok=True)
 
 
-def _read_job(out: StoragePath) -> object:
-    try:
-        return json.loads((out / _JOB).read_bytes())
-    except ValueError:
-        return None
-
-
-def _remove_ours(out: StoragePath) -> None:
-    # The manifest first: without it nothing else is taken for a corpus.
-    (out / MANIFEST).unlink(missing_ok=True)
-    for path in entries(out):
-        if not any(map(path.match, _OURS)):
-            continue
+def empty_folder(folder: Path) -> None:
+    """Delete what a folder holds but not the folder itself, which may be locked."""
+    for path in folder.iterdir():
         if path.is_dir():
-            remove_tree(path)
+            shutil.rmtree(path)
         else:
             path.unlink()
+
+
+def content_hash(path: Path) -> str:
+    """SHA-256 of a file; or of the names and contents of a folder's files, hidden ones left out.
+
+    Raises:
+        UsageError: there is no such file or folder.
+    """
+    if not path.exists():
+        raise UsageError(f"{path}: no such file or folder")
+    if path.is_file():
+        with path.open("rb") as opened:
+            return hashlib.file_digest(opened, "sha256").hexdigest()
+    digest = hashlib.sha256()
+    for file in sorted(path.rglob("*")):
+        relative = file.relative_to(path)
+        if file.is_file() and not any(part.startswith(".") for part in relative.parts):
+            digest.update(f"{relative.as_posix()}\0{content_hash(file)}\n".encode())
+    return digest.hexdigest()

@@ -2,10 +2,9 @@
 
 import hashlib
 import io
-import json
 import logging
-import shutil
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -18,17 +17,24 @@ from pair2vec.errors import UsageError
 from pair2vec.model.folder import CONFIG_FILE, TRAINING_FOLDER, SavedModel, check_free
 from pair2vec.model.tensors import Precision
 from pair2vec.runtime.devices import find_device, select_device, torch_threads
+from pair2vec.runtime.jobs import (
+    JobFolder,
+    begun_identity,
+    content_hash,
+    empty_folder,
+    exclusive_lock,
+    sweep_partial_files,
+)
 from pair2vec.runtime.storage import write_file
 from pair2vec.text.corpus import Corpus
 from pair2vec.training.distributed import SINGLE_PROCESS, ProcessGroup
-from pair2vec.training.negatives import nearest_words
+from pair2vec.training.batches import nearest_words
 from pair2vec.training.publish import publish
 from pair2vec.training.recipes import Recipe, recipe_from_json
 from pair2vec.training.trainer import RunContext, Trainer, TrainingProgress
 from pair2vec.word_vectors.formats import fill_missing, random_vectors, read_word_vectors
 
 _log = logging.getLogger(__name__)
-_JOB = "job.json"
 
 
 class Interrupted(Exception):  # noqa: N818 - not an error
@@ -65,99 +71,84 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
         ranks: The processes that train together; the first writes, and each gets the model.
     """
     resume = resume or ranks.restarted
-    job = {
-        "recipe": asdict(recipe),
-        "corpus": corpus.manifest.fingerprint,
-        "vectors": _checksum(vectors) if vectors else None,
-    }
     # Everything that can be wrong with the call, before anything is written.
     if vectors is None and not recipe.training.epochs:
         raise UsageError(f"recipe {recipe.name} trains nothing: give the --vectors to publish")
+    job = _job_folder(corpus, out, recipe, vectors)
     found_device = find_device(device, ranks.local)
-    given = _given_vectors(corpus, recipe, vectors) if vectors else None
-    with ranks.one_works() as is_own:
-        if is_own:
-            _claim(out, job, resume=resume, overwrite=overwrite)
-    _check_shared(out, job, ranks)
-    surroundings = RunContext(out / TRAINING_FOLDER, found_device, report, should_stop, ranks)
-    neighbours = None
-    if given is not None:
-        with ranks.one_works() as is_own:
-            neighbours = _neighbours(corpus, recipe, given, found_device) if is_own else None
-        if not is_own:
-            neighbours = _neighbours(corpus, recipe, given, found_device)
-    if vectors is None and recipe.negatives.typed:
-        _log.warning(
-            "without --vectors there are no neighbours to draw typed negatives from: "
-            "all negative words are drawn by frequency"
-        )
-    trainer = Trainer(corpus, recipe, start_of(corpus, recipe, given), neighbours, surroundings)
-    del given  # as large as the tables it was copied into
-    with torch_threads(recipe.training.threads), select_device(found_device):
-        if not trainer.run():
-            raise Interrupted
-    return publish(trainer, corpus, out, precision, overwrite=overwrite or resume)
+    initial = _read_vectors(corpus, recipe, vectors) if vectors else None
+    with ExitStack() as held:
+        with ranks.rank_zero_first() as is_first:
+            if is_first:
+                check_free(out)
+                held.enter_context(job.claim(resume=resume, overwrite=overwrite))
+        if not job.is_same():
+            raise UsageError(
+                f"{out}: rank {ranks.rank} does not find there what rank 0 wrote; "
+                "train into a folder that all ranks share"
+            )
+        neighbours = None
+        if initial is not None:
+            # The first rank computes the table, or finds it; the others then read it.
+            with ranks.rank_zero_first() as is_first:
+                if is_first:
+                    neighbours = _neighbours(corpus, recipe, initial, found_device)
+            if not is_first:
+                neighbours = _neighbours(corpus, recipe, initial, found_device)
+        elif recipe.negatives.typed:
+            _log.warning(
+                "without --vectors there are no neighbours to draw typed negatives from: "
+                "all negative words are drawn by frequency"
+            )
+        context = RunContext(out / TRAINING_FOLDER, found_device, report, should_stop, ranks)
+        trainer = Trainer(corpus, recipe, start_of(corpus, recipe, initial), neighbours, context)
+        del initial  # as large as the tables it was copied into
+        with torch_threads(recipe.training.threads), select_device(found_device):
+            if not trainer.run():
+                raise Interrupted
+        return publish(trainer, corpus, out, precision, overwrite=overwrite or resume)
 
 
 def recipe_of(out: Path) -> Recipe | None:
     """The recipe of a training begun in `out`, if there is one."""
-    path = out / TRAINING_FOLDER / _JOB
-    return recipe_from_json(json.loads(path.read_bytes())["recipe"]) if path.exists() else None
+    identity = begun_identity(out / TRAINING_FOLDER)
+    return None if identity is None else recipe_from_json(identity["recipe"])
 
 
-def _check_shared(out: Path, job: dict[str, Any], ranks: ProcessGroup) -> None:
-    if not _is_begun(out, job):
-        raise UsageError(
-            f"{out}: rank {ranks.rank} does not find there what rank 0 wrote; "
-            "train into a folder that all ranks share"
-        )
+def _job_folder(corpus: Corpus, out: Path, recipe: Recipe, vectors: Path | None) -> JobFolder:
+    state = out / TRAINING_FOLDER
+    return JobFolder(
+        out=out,
+        state=state,
+        complete=out / CONFIG_FILE,
+        product="a model",
+        identity={
+            "recipe": asdict(recipe),
+            "corpus": corpus.manifest.fingerprint,
+            "vectors": content_hash(vectors) if vectors else None,
+        },
+        clear=lambda: empty_folder(state),
+        upgrade=_with_new_settings,
+    )
 
 
-def _is_begun(out: Path, job: dict[str, Any]) -> bool:
-    """Whether `out` holds this very job."""
-    path = out / TRAINING_FOLDER / _JOB
-    return path.exists() and json.loads(path.read_bytes()) == json.loads(json.dumps(job))
+def _with_new_settings(identity: dict[str, Any]) -> dict[str, Any]:
+    """The identity of a job that an older version began, with settings it did not have yet."""
+    try:
+        return {**identity, "recipe": asdict(recipe_from_json(identity["recipe"]))}
+    except (KeyError, TypeError, UsageError):
+        return identity
 
 
-def _claim(out: Path, job: dict[str, Any], *, resume: bool, overwrite: bool) -> None:
-    """Make the folder for checkpoints, holding only what this job may go on from."""
-    check_free(out)
-    folder = out / TRAINING_FOLDER
-    begun = (folder / _JOB).exists()
-    if resume and not begun and (out / CONFIG_FILE).exists() and not overwrite:
-        raise UsageError(
-            f"{out}: holds a model, but no training to resume; --overwrite replaces it"
-        )
-    if resume and begun and not _is_begun(out, job):
-        raise UsageError(
-            f"{out}: was begun with another corpus, other word vectors or settings; "
-            "resume with the same ones, or --overwrite"
-        )
-    if not resume and (begun or (out / CONFIG_FILE).exists()):
-        if not overwrite:
-            found = "a begun training: --resume goes on with it" if begun else "a model"
-            raise UsageError(f"{out}: already holds {found}; --overwrite replaces it")
-        shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True, exist_ok=True)
-    write_file(folder / _JOB, json.dumps(job, indent=2).encode())
-
-
-def _checksum(path: Path) -> str:
-    if not path.exists():
-        raise UsageError(f"{path}: no such file of word vectors")
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def start_of(corpus: Corpus, recipe: Recipe, given: Tensor | None) -> Tensor:
+def start_of(corpus: Corpus, recipe: Recipe, initial: Tensor | None) -> Tensor:
     """What the word tables start from."""
-    if given is not None and recipe.training.start == "vectors":
-        return given
+    if initial is not None and recipe.training.start == "vectors":
+        return initial
     generator = np.random.default_rng([recipe.training.seed, 0])
     return torch.from_numpy(random_vectors(corpus.vocabulary, recipe.pair.dimension, generator))
 
 
-def _given_vectors(corpus: Corpus, recipe: Recipe, vectors: Path) -> Tensor:
+def _read_vectors(corpus: Corpus, recipe: Recipe, vectors: Path) -> Tensor:
     """A vector for every word: those of the file, and small random ones for the rest."""
     found = read_word_vectors(vectors, corpus.vocabulary)
     if found.vectors.shape[1] != recipe.pair.dimension:
@@ -184,10 +175,12 @@ def _neighbours(
     count = min(recipe.negatives.neighbours, len(corpus.vocabulary) - 5)
     checksum = hashlib.sha256(vectors.numpy().tobytes()).hexdigest()[:16]
     path = corpus.folder / f"neighbours-{count}-{checksum}.npy"
-    if path.exists():
-        return torch.from_numpy(np.load(path))
-    table = nearest_words(vectors.to(device), count)
-    buffer = io.BytesIO()
-    np.save(buffer, table.numpy())
-    write_file(path, buffer.getvalue())
+    with exclusive_lock(corpus.folder, wait=True):
+        if path.exists():
+            return torch.from_numpy(np.load(path))
+        sweep_partial_files(corpus.folder)
+        table = nearest_words(vectors.to(device), count)
+        buffer = io.BytesIO()
+        np.save(buffer, table.numpy())
+        write_file(path, buffer.getvalue())
     return table

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -122,7 +123,7 @@ def test_pair_vectors_and_wordnet_side_by_side_know_what_either_knows(
     expected = both.predict(asked).probabilities
     np.testing.assert_allclose(loaded.predict(asked).probabilities, expected, atol=1e-6)
     assert both.config["pair_source"]["words"] == 244
-    with pytest.raises(InputError, match="of another corpus or size than 'wikipedia'"):
+    with pytest.raises(InputError, match="another content of --pair-model"):
         load_classifier(out, distinct_words(asked), places={"pair_model": "wikipedia"})
 
 
@@ -190,7 +191,7 @@ def change(**changes: object) -> Callable[[Path], object]:
         (change(format=9), "format 9 is newer than this version reads"),
         (change(settings={"esim": {"hiden": 3}}), "does not say how .* esim.hidden"),
         (change(settings={"esim": {"hidden": 3}}), "have shape .* where its settings"),
-        (change(pair_source={"corpus": "another"}), "was trained with the pair model"),
+        (change(input_hashes={"pair_model": "0"}), "another content of --pair-model"),
     ],
 )
 def test_a_damaged_folder_is_refused_in_a_line(
@@ -213,6 +214,38 @@ def test_inputs_that_have_moved_can_be_named(folder: Path, tmp_path: Path) -> No
     assert share_right(loaded, UNSEEN) > 0.95
 
 
+def test_another_pair_model_in_the_place_of_the_one_it_was_trained_with_is_refused(
+    folder: Path, tmp_path: Path
+) -> None:
+    config = json.loads((folder / "config.json").read_bytes())
+    swapped = tmp_path / "swapped"
+    shutil.copytree(config["inputs"]["pair_model"], swapped)
+    # As many words, of the same corpus and under the same name: only the content differs.
+    model = json.loads((swapped / "config.json").read_bytes())
+    model["recipe"]["negatives"] = {"words": 0}
+    (swapped / "config.json").write_text(json.dumps(model))
+    with pytest.raises(InputError, match="another content of --pair-model"):
+        load_classifier(folder, ["the"], places={"pair_model": str(swapped)})
+
+
+def test_another_file_of_word_vectors_at_the_same_path_is_refused(
+    inputs: dict[str, Path], tmp_path: Path
+) -> None:
+    words = tmp_path / "words.vec"
+    shutil.copy(inputs["words"], words)
+    named = replace(places(inputs, "none"), words=str(words))
+    steps = iter(range(3))
+    with pytest.raises(Interrupted):
+        train_classifier(
+            tmp_path / "out", data(3), named, settings(),
+            should_stop=lambda: next(steps, None) is None,
+        )  # fmt: skip
+    text = words.read_text()
+    words.write_text(text.replace("0.", "1.", 1))
+    with pytest.raises(UsageError, match="was begun with another inputs"):
+        train_classifier(tmp_path / "out", data(3), named, settings(), resume=True)
+
+
 def test_the_same_seed_makes_the_same_classifier(folder: Path, trained: Classifier) -> None:
     stored = load_file(folder / "weights.safetensors")
     for name, weights in trained.network.named_parameters():
@@ -232,9 +265,9 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_classifier(
                 should_stop=lambda steps=steps: next(steps, None) is None,  # type: ignore[misc]
             )  # fmt: skip
         assert not (out / "config.json").exists()
-    with pytest.raises(UsageError, match="begun with other examples, inputs or settings"):
+    with pytest.raises(UsageError, match="was begun with another data"):
         train_classifier(out, data(2), named, settings(), resume=True)
-    with pytest.raises(UsageError, match="a begun training: --resume goes on with it"):
+    with pytest.raises(UsageError, match="a job that was begun: --resume goes on with it"):
         train_classifier(out, data(3), named, settings())
     assert list((out / "training").glob("step-*"))
     train_classifier(out, data(3), named, settings(), resume=True)
@@ -249,9 +282,9 @@ def test_what_is_complete_is_neither_trained_again_nor_overwritten_unasked(
 ) -> None:
     out = damaged(folder, tmp_path / "copy", lambda _: None)
     named = places(inputs, "pair2vec")
-    with pytest.raises(UsageError, match="already holds a classifier; --overwrite replaces it"):
+    with pytest.raises(UsageError, match="already holds a classifier; give another --out"):
         train_classifier(out, data(3), named, settings())
-    with pytest.raises(UsageError, match="holds a classifier, but no training to resume"):
+    with pytest.raises(UsageError, match="already holds a classifier and nothing to resume"):
         train_classifier(out, data(3), named, settings(), resume=True)
     reports: list[object] = []
     again = train_classifier(folder, data(3), named, settings(), resume=True, report=reports.append)

@@ -131,7 +131,7 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_answerer(
                 should_stop=lambda steps=steps: next(steps, None) is None,  # type: ignore[misc]
             )  # fmt: skip
         assert not (out / "config.json").exists()
-    with pytest.raises(UsageError, match="begun with other examples, inputs or settings"):
+    with pytest.raises(UsageError, match="was begun with another data"):
         train_answerer(out, data(place), named, short, resume=True)
     train_answerer(out, few, named, short, resume=True)
     name = "weights.safetensors"

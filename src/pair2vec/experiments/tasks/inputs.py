@@ -17,7 +17,8 @@ from pair2vec.injection.sources import ConcatenatedSources, EmptySource, Relatio
 from pair2vec.injection.wordnet_attention import WordNetAttention
 from pair2vec.model.folder import load_model
 from pair2vec.model.resolve import bundled_models, find_model
-from pair2vec.wordnet.dictionary import WordNet
+from pair2vec.runtime.jobs import content_hash
+from pair2vec.wordnet.dictionary import DICTIONARY_FILES, WordNet, find_dictionary
 
 PairSourceName = Literal["pair2vec", "wordnet", "none", "pair_distance"]
 """What says which relation holds between two words: a pair2vec model; WordNet, which makes ESIM a
@@ -93,7 +94,7 @@ class Inputs(NamedTuple):
     embedder: Embedder
     relations: RelationSource
     source: dict[str, Any]
-    """What is known of the source of relations, to be sure later that it is the same."""
+    """What is known of the source of relations."""
 
 
 def open_inputs(places: InputPaths, words: Iterable[str], config: PairsConfig) -> Inputs:
@@ -170,15 +171,30 @@ _SOURCES: dict[PairSourceName, Callable[[InputPaths, list[str], PairsConfig], _O
 }
 
 
-def check_source(found: Mapping[str, Any], wanted: Mapping[str, Any], folder: Path) -> None:
-    """Refuse other pair vectors than those a network was trained with.
+def input_hashes(paths: InputPaths) -> dict[str, str]:
+    """Hashes of the content of all that a network reads its words and relations from."""
+    hashes = {"words": content_hash(Path(paths.words))}
+    kinds = paths.kinds_of_pairs
+    if "pair2vec" in kinds:
+        hashes["pair_model"] = load_model(find_model(paths.pair_model)).fingerprint
+    if "wordnet" in kinds:
+        folder = find_dictionary(paths.wordnet)
+        hashes["wordnet"] = " ".join(content_hash(folder / name)[:8] for name in DICTIONARY_FILES)
+    if "pair_distance" in kinds and paths.pair_vectors is not None:
+        hashes["pair_vectors"] = content_hash(Path(paths.pair_vectors))
+    return hashes
+
+
+def check_inputs(found: Mapping[str, str], wanted: Mapping[str, str], folder: Path) -> None:
+    """Refuse other inputs than those a network was trained with.
 
     Raises:
-        InputError: they are of another corpus or number of words.
+        InputError: the content of one of them is another.
     """
-    for name in ("corpus", "words"):
-        if found.get(name) != wanted.get(name):
+    for name in wanted:
+        if found.get(name) != wanted[name]:
+            option = f"--{name.replace('_', '-')}"
             raise InputError(
-                f"{folder}: was trained with the pair model {wanted.get('name')!r} of another "
-                f"corpus or size than {found.get('name')!r}; name the right one as --pair-model"
+                f"{folder}: was trained with another content of {option} than what is there now; "
+                f"name the right one as {option}"
             )

@@ -8,10 +8,9 @@ A folder of
 
 import json
 import os
-import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from safetensors import SafetensorError
@@ -19,7 +18,7 @@ from safetensors.torch import load, save
 from torch import nn
 
 from pair2vec.errors import InputError, UsageError
-from pair2vec.experiments.tasks.inputs import InputPaths, check_source, open_inputs
+from pair2vec.experiments.tasks.inputs import InputPaths, check_inputs, input_hashes, open_inputs
 from pair2vec.experiments.tasks.layers import copy_weights, set_weights
 from pair2vec.experiments.tasks.task import NetworkSpec, NetworkT, SettingsT, Trained
 from pair2vec.runtime.devices import find_device
@@ -82,8 +81,9 @@ def load_network(
     config = read_config(kind, folder)
     settings, named = _described(kind, folder, config)
     weights = _read_weights(kind, folder / WEIGHTS)
-    inputs = open_inputs(named.replaced(places or {}), words, settings.pairs)
-    check_source(inputs.source, config["pair_source"], folder)
+    paths = named.replaced(places or {})
+    inputs = open_inputs(paths, words, settings.pairs)
+    check_inputs(input_hashes(paths), config["input_hashes"], folder)
     # What is drawn here is replaced at once, and must not be missed by others who draw.
     with torch.random.fork_rng(devices=[]):
         network = kind.make(inputs, settings)
@@ -113,8 +113,8 @@ def read_config(kind: _Kind, folder: Path) -> dict[str, Any]:
         raise InputError(f"{folder}: no such folder; make {kind.one} with '{kind.command}'")
     if not (folder / NETWORK_CONFIG).exists():
         raise InputError(
-            f"{folder}: not a complete {kind.noun} (no {NETWORK_CONFIG}); if training it was stopped, "
-            "go on with --resume"
+            f"{folder}: not a complete {kind.noun} (no {NETWORK_CONFIG}); if its training was "
+            "stopped, --resume goes on with it"
         )
     config = _parsed(kind, folder / NETWORK_CONFIG)
     if config is None:
@@ -168,73 +168,3 @@ def check_place(kind: _Kind, folder: Path) -> None:
         raise UsageError(
             f"{folder}: is not {kind.one} and not empty ({others[0]}); give another folder"
         )
-
-
-# == Job: a training in a folder, begun once, and gone on with as it was begun.
-
-
-_JOB = "job.json"
-
-
-class Job(NamedTuple):
-    """What is trained, and where."""
-
-    kind: NetworkSpec[Any, Any]
-    out: Path
-    content: dict[str, Any]
-    """Its inputs, settings and data: all that must be the same to go on."""
-
-    @property
-    def folder(self) -> Path:
-        """For checkpoints."""
-        return self.out / TRAINING_STATE
-
-    @property
-    def has_network(self) -> bool:
-        """Whether a complete one is there."""
-        return (self.out / NETWORK_CONFIG).exists()
-
-    @property
-    def is_begun(self) -> bool:
-        """Whether a training was, this one or another."""
-        return (self.folder / _JOB).exists()
-
-    def is_complete(self) -> bool:
-        """Whether there is nothing left to do."""
-        return self.has_network and self.is_begun and self._is_same()
-
-    def _is_same(self) -> bool:
-        begun = json.loads((self.folder / _JOB).read_bytes())
-        return bool(begun == json.loads(json.dumps(self.content)))
-
-    def claim(self, *, resume: bool, overwrite: bool) -> None:
-        """Leave in the folder only what this job may go on from.
-
-        Raises:
-            UsageError: there is something that was not asked for to be replaced.
-        """
-        check_place(self.kind, self.out)
-        if resume and not self.is_begun and self.has_network and not overwrite:
-            raise UsageError(
-                f"{self.out}: holds {self.kind.one}, but no training to resume; --overwrite "
-                "replaces it"
-            )
-        if self.is_begun and resume and not self._is_same():
-            raise UsageError(
-                f"{self.out}: was begun with other examples, inputs or settings; resume with the "
-                "same ones, or --overwrite"
-            )
-        if not resume and (self.is_begun or self.has_network):
-            if not overwrite:
-                begun = "a begun training: --resume goes on with it"
-                found = self.kind.one if self.has_network else begun
-                raise UsageError(f"{self.out}: already holds {found}; --overwrite replaces it")
-            (self.out / NETWORK_CONFIG).unlink(missing_ok=True)
-            shutil.rmtree(self.folder, ignore_errors=True)
-        self.folder.mkdir(parents=True, exist_ok=True)
-        write_file(self.folder / _JOB, json.dumps(self.content, indent=2).encode())
-
-    def remove_checkpoints(self) -> None:
-        """They are many times the network's size, and it is complete."""
-        for path in self.folder.glob("step-*.safetensors"):
-            path.unlink()

@@ -9,12 +9,23 @@ from typing import Any, Protocol, TypedDict
 from torch import nn
 
 from pair2vec.experiments.tasks.batches import PadLength, bucketed_length, exact_length
-from pair2vec.experiments.tasks.inputs import InputPaths, Inputs, open_inputs
-from pair2vec.experiments.tasks.saved_network import Job, load_network, save_network
+from pair2vec.experiments.tasks.inputs import InputPaths, Inputs, input_hashes, open_inputs
+from pair2vec.experiments.tasks.saved_network import (
+    NETWORK_CONFIG,
+    TRAINING_STATE,
+    check_place,
+    load_network,
+    save_network,
+)
 from pair2vec.experiments.tasks.task import NetworkSpec, NetworkT, SettingsT, Task, Trained
-from pair2vec.experiments.tasks.trainer import SupervisedProgress, SupervisedTrainer, TaskRunContext
+from pair2vec.experiments.tasks.trainer import (
+    SupervisedProgress,
+    SupervisedRunContext,
+    SupervisedTrainer,
+)
 from pair2vec.runtime.cuda_graphs import BatchT
 from pair2vec.runtime.devices import find_device, forked_rng, select_device, torch_threads
+from pair2vec.runtime.jobs import JobFolder, empty_folder
 from pair2vec.training.train import Interrupted
 
 
@@ -26,7 +37,7 @@ class TrainingData(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """Of all examples in their order: a training goes on with the same ones only."""
+        """Of all examples in their order: training resumes with the same ones only."""
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -80,29 +91,64 @@ def train_network(  # noqa: PLR0913 - the options of a command, side by side
     """
     found_device = find_device(device)
     words = list(dict.fromkeys([*data.words(), *more_words]))
-    chosen = {"inputs": places.lasting(), "settings": asdict(settings)}
-    job = Job(kind, out, {**chosen, "data": data.fingerprint})
-    if resume and job.is_complete():
+
+    def job_folder() -> JobFolder:
+        hashes = input_hashes(places)
+        return _job_folder(kind, out, {"inputs": hashes, "settings": asdict(settings)}, data)
+
+    if resume and (out / NETWORK_CONFIG).exists() and job_folder().is_same():
         return load_network(kind, out, words, device=device)
     with (
         torch_threads(settings.training.threads),
         select_device(found_device),
         forked_rng(settings.training.seed, found_device),
     ):
-        # What is wrong with the inputs is found out before anything is written.
+        # What is wrong with the inputs shows before anything is written.
         inputs = open_inputs(places, words, settings.pairs)
-        job.claim(resume=resume, overwrite=overwrite)
-        surroundings = TaskRunContext(
-            folder=job.folder, device=found_device, report=report, should_stop=should_stop
-        )
-        network = kind.make(inputs, settings).to(found_device)
-        trainer = SupervisedTrainer(make_task(network), settings.training, surroundings)
-        if not trainer.run():
-            raise Interrupted
-    facts = {"model": kind.model, **_facts(data, inputs, trainer), **chosen}
-    config = save_network(kind, out, network, facts)
-    job.remove_checkpoints()
+        check_place(kind, out)
+        job = job_folder()
+        with job.claim(resume=resume, overwrite=overwrite):
+            run_context = SupervisedRunContext(
+                folder=out / TRAINING_STATE,
+                device=found_device,
+                report=report,
+                should_stop=should_stop,
+            )
+            network = kind.make(inputs, settings).to(found_device)
+            trainer = SupervisedTrainer(make_task(network), settings.training, run_context)
+            if not trainer.run():
+                raise Interrupted
+            facts = {
+                "model": kind.model,
+                **_facts(data, inputs, trainer),
+                "inputs": places.lasting(),
+                "input_hashes": job.identity["inputs"],
+                "settings": asdict(settings),
+            }
+            config = save_network(kind, out, network, facts)
+            # They are many times the network's size, and it is complete.
+            for checkpoint in (out / TRAINING_STATE).glob("step-*.safetensors"):
+                checkpoint.unlink()
     return Trained(network.eval(), config, found_device)
+
+
+def _job_folder(
+    kind: NetworkSpec[SettingsT, NetworkT], out: Path, chosen: dict[str, Any], data: TrainingData
+) -> JobFolder:
+    state = out / TRAINING_STATE
+
+    def clear() -> None:
+        (out / NETWORK_CONFIG).unlink(missing_ok=True)
+        empty_folder(state)
+
+    return JobFolder(
+        out=out,
+        state=state,
+        complete=out / NETWORK_CONFIG,
+        product=kind.one,
+        identity={**chosen, "data": data.fingerprint},
+        clear=clear,
+    )
 
 
 def training_pad_length(network: nn.Module) -> PadLength:

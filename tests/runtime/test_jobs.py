@@ -1,0 +1,143 @@
+"""Job folders: who may write, what may be resumed, and what is refused."""
+
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pair2vec.errors import UsageError
+from pair2vec.runtime import jobs
+from pair2vec.runtime.jobs import JobFolder, begun_identity, content_hash, empty_folder
+from pair2vec.runtime.storage import RemotePath
+
+
+def job_in(folder: Path, **identity: object) -> JobFolder:
+    state = folder / "training"
+    return JobFolder(
+        out=folder,
+        state=state,
+        complete=folder / "config.json",
+        product="a model",
+        identity=identity,
+        clear=lambda: empty_folder(state),
+    )
+
+
+def claim(job: JobFolder, *, resume: bool = False, overwrite: bool = False) -> None:
+    with job.claim(resume=resume, overwrite=overwrite):
+        pass
+
+
+def test_a_job_is_resumed_with_the_same_inputs_only(tmp_path: Path) -> None:
+    claim(job_in(tmp_path, corpus="a", settings={"rate": 1}))
+    assert job_in(tmp_path, corpus="a", settings={"rate": 1}).is_same()
+    claim(job_in(tmp_path, corpus="a", settings={"rate": 1}), resume=True)
+    other = job_in(tmp_path, corpus="b", settings={"rate": 2})
+    with pytest.raises(UsageError, match="was begun with another corpus and another settings"):
+        claim(other, resume=True)
+    assert not other.is_same()
+    assert begun_identity(tmp_path / "training") == {"corpus": "a", "settings": {"rate": 1}}
+
+
+def test_tuples_and_lists_are_the_same_identity(tmp_path: Path) -> None:
+    claim(job_in(tmp_path, words=("a", "b")))
+    assert job_in(tmp_path, words=["a", "b"]).is_same()
+
+
+def test_what_was_begun_or_made_is_replaced_only_if_asked_for(tmp_path: Path) -> None:
+    claim(job_in(tmp_path, corpus="a"))
+    (tmp_path / "training" / "step-1").write_text("")
+    with pytest.raises(UsageError, match="already holds a job that was begun: --resume"):
+        claim(job_in(tmp_path, corpus="a"))
+    claim(job_in(tmp_path, corpus="b"), overwrite=True)
+    assert [path.name for path in (tmp_path / "training").iterdir()] == ["job.json"]
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(UsageError, match="already holds a model; give another --out"):
+        claim(job_in(tmp_path, corpus="b"))
+    empty_folder(tmp_path / "training")
+    with pytest.raises(UsageError, match="already holds a model and nothing to resume"):
+        claim(job_in(tmp_path, corpus="b"), resume=True)
+
+
+def test_a_damaged_job_file_is_another_job(tmp_path: Path) -> None:
+    claim(job_in(tmp_path, corpus="a"))
+    (tmp_path / "training" / "job.json").write_text('{"corpus": "a')
+    assert begun_identity(tmp_path / "training") is None
+    with pytest.raises(UsageError, match="another corpus"):
+        claim(job_in(tmp_path, corpus="a"), resume=True)
+
+
+def test_two_processes_never_write_to_one_folder(tmp_path: Path) -> None:
+    job = job_in(tmp_path)
+    with (
+        job.claim(resume=False, overwrite=False),
+        pytest.raises(UsageError, match="another pair2vec process is writing to it"),
+    ):
+        claim(job, resume=True)
+    claim(job, resume=True)
+
+
+def test_a_replaced_job_still_holds_the_folder(tmp_path: Path) -> None:
+    claim(job_in(tmp_path, corpus="a"))
+    with (
+        job_in(tmp_path, corpus="b").claim(resume=False, overwrite=True),
+        pytest.raises(UsageError, match="another pair2vec process"),
+    ):
+        claim(job_in(tmp_path, corpus="b"), resume=True)
+
+
+def test_a_file_system_without_locks_is_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(95, "not supported")
+
+    monkeypatch.setattr(jobs.fcntl, "flock", refuse)
+    with caplog.at_level(logging.WARNING):
+        claim(job_in(tmp_path))
+    assert "cannot be locked" in caplog.text
+
+
+def test_half_written_files_are_swept_when_a_job_is_claimed(tmp_path: Path) -> None:
+    claim(job_in(tmp_path))
+    for name in ("config.json.7.partial", "training/step-2.safetensors.7.partial"):
+        (tmp_path / name).write_text("half")
+    (tmp_path / "notes.txt").write_text("the user's own")
+    claim(job_in(tmp_path), resume=True)
+    names = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*"))
+    assert names == ["notes.txt", "training", "training/job.json"]
+
+
+def test_a_remote_job_is_claimed_without_a_lock() -> None:
+    folder = RemotePath("memory://jobs/corpus")
+    identity: dict[str, Any] = {"sources": ["a"]}
+    job = JobFolder(
+        out=folder,
+        state=folder,
+        complete=folder / "manifest.json",
+        product="a corpus",
+        identity=identity,
+        clear=folder.remove_tree,
+    )
+    claim(job, resume=True)
+    assert json.loads((folder / "job.json").read_bytes()) == identity
+    assert job.is_same()
+
+
+def test_a_hash_is_of_content_and_names_not_of_place_or_time(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    for folder in (first, second):
+        (folder / "part").mkdir(parents=True)
+        (folder / "part" / "a.txt").write_text("a")
+        (folder / "b.txt").write_text("b")
+    (second / ".cache").write_text("hidden")
+    assert content_hash(first) == content_hash(second)
+    (second / "part" / "a.txt").write_text("A")
+    assert content_hash(first) != content_hash(second)
+    (first / "b.txt").rename(first / "c.txt")
+    (second / "part" / "a.txt").write_text("a")
+    assert content_hash(first) != content_hash(second)
+    with pytest.raises(UsageError, match="no such file or folder"):
+        content_hash(tmp_path / "third")
