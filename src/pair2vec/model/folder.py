@@ -1,4 +1,4 @@
-"""The model on disk: named arrays and what is known of them.
+"""The model folder: save, load and describe a published model.
 
 A folder of
 
@@ -53,7 +53,7 @@ PATTERNS_FILE = "patterns.tsv"
 CARD_FILE = "README.md"
 MODEL_FILES = (CONFIG_FILE, TENSORS_FILE, VOCABULARY_FILE, PATTERNS_FILE, CARD_FILE)
 TRAINING_FOLDER = "training"
-"""Beside these, the folder with what ``pair2vec train`` needs to go on."""
+"""Beside these, the folder with what ``pair2vec train`` needs to resume."""
 
 _COUNTS = "counts"
 _WAY_OUT = "copy or save the model again"
@@ -289,7 +289,8 @@ def _read_config(folder: Path) -> dict[str, Any]:
         raise InputError(f"{folder}: is a file; a model is a folder with {', '.join(MODEL_FILES)}")
     if not (folder / CONFIG_FILE).exists():
         raise InputError(
-            f"{folder}: not a complete model (no {CONFIG_FILE}); if saving it was stopped, save it again"
+            f"{folder}: not a complete model (no {CONFIG_FILE}); if saving it was stopped, "
+            "save it again"
         )
     config = _parse_config(folder / CONFIG_FILE)
     if config is None:
@@ -308,8 +309,8 @@ def _check_stored(folder: Path, stored: Arrays, name: str, shape: list[int]) -> 
     array = stored[name]
     if list(array.shape) != shape:
         raise InputError(
-            f"{folder / TENSORS_FILE}: tensor {name!r} has shape {list(array.shape)} where {CONFIG_FILE} "
-            f"says {shape}; {_WAY_OUT}"
+            f"{folder / TENSORS_FILE}: tensor {name!r} has shape {list(array.shape)} where "
+            f"{CONFIG_FILE} says {shape}; {_WAY_OUT}"
         )
     if array.dtype == np.int8:
         scale = stored.get(scale_name(name))

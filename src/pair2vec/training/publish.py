@@ -1,4 +1,4 @@
-"""The contexts that pairs most often stand in, counted over a sample of an epoch's triples."""
+"""Publish a trained network as a model folder, and read one back as a network."""
 
 import datetime
 from dataclasses import asdict, replace
@@ -19,17 +19,16 @@ from pair2vec.training.recipes import recipe_from_json
 from pair2vec.training.trainer import Trainer
 from pair2vec.triples.epoch import TriplesConfig, TripleStream
 
-
-def mine_patterns(corpus: Corpus, triples: TriplesConfig, most: int = 5_000) -> list[PatternCount]:
-    """The patterns that pairs most often stand in, to explain a pair by."""
-    found = frequent_contexts(TripleStream(corpus, triples), most)
-    return [PatternCount(context_text(c, corpus.vocabulary), count) for c, count in found]
+_PUBLISHED_METRICS = ("loss", "positives_above_half")
+_PUBLISHED_NAMES = {"pair_words": "pair.words", "context_words": "context.words"}
+"""Where the folder has another name for a tensor than the network."""
+_SAMPLE_BATCH = 65_536
 
 
 def publish(
     trainer: Trainer, corpus: Corpus, out: Path, precision: Precision, *, overwrite: bool
 ) -> SavedModel:
-    """Write what was learnt as a model folder, with all that is known of it.
+    """Write the trained network as a model folder, with all that is known of it.
 
     All ranks validate; the first writes.
     """
@@ -53,8 +52,8 @@ def publish(
         "triples": trainer.triples,
         "metrics": metrics,
     }
-    with trainer.ranks.one_works() as is_own:
-        if is_own:
+    with trainer.ranks.rank_zero_first() as is_first:
+        if is_first:
             save_model(
                 out,
                 published_arrays(trainer.network),
@@ -67,10 +66,35 @@ def publish(
     return load_model(out)
 
 
-_PUBLISHED_METRICS = ("loss", "positives_above_half")
+def published_arrays(network: Network) -> dict[str, NDArray[np.float32]]:
+    """The network's weights by the names a model folder has them under, for words of unit norm."""
+    state = network.state_dict()
+    if isinstance(network.pair, MlpPair):
+        state["pair.first.weight"] = network.pair.first_weight_for_unit_words()
+    return {
+        _PUBLISHED_NAMES.get(name, name): tensor.detach().float().cpu().numpy()
+        for name, tensor in state.items()
+    }
 
 
-_BATCH = 65_536
+def network_of(model: SavedModel) -> Network:
+    """The network that was published as `model`."""
+    recipe = recipe_from_json(model.config["recipe"])
+    pair = replace(recipe.pair, length=1.0)
+    network = Network(len(model.vocabulary), pair, recipe.context, torch.Generator())
+    state = network.state_dict()
+    for name, tensor in state.items():
+        array = torch.from_numpy(model.array(_PUBLISHED_NAMES.get(name, name)).copy())
+        # A small model has vectors for the first words of contexts only; the rest stay at zero.
+        tensor[: len(array)] = array
+    network.load_state_dict(state)
+    return network
+
+
+def mine_patterns(corpus: Corpus, triples: TriplesConfig, most: int = 5_000) -> list[PatternCount]:
+    """The most frequent patterns between pairs, to explain a pair by."""
+    contexts = frequent_contexts(TripleStream(corpus, triples), most)
+    return [PatternCount(context_text(c, corpus.vocabulary), count) for c, count in contexts]
 
 
 class ContextCount(NamedTuple):
@@ -103,7 +127,7 @@ def frequent_contexts(
 
 def _sampled(stream: TripleStream, sample: int) -> list[NDArray[np.int64]]:
     """The contexts of the first `sample` triples of an epoch, one array a length."""
-    size = max(1, min(_BATCH, stream.expected_triples() // 100))
+    size = max(1, min(_SAMPLE_BATCH, stream.expected_triples() // 100))
     groups, seen = [], 0
     for batch, place in stream.batches(size):
         if place.epoch or seen >= sample:
@@ -123,35 +147,3 @@ def _count_rows(rows: NDArray[np.int64]) -> tuple[list[list[int]], list[int]]:
             keys, return_index=True, return_inverse=True, return_counts=True
         )
     return rows[first].tolist(), counts.tolist()
-
-
-# == A network as the arrays of a model folder, and back.
-
-
-_PUBLISHED_NAMES = {"pair_words": "pair.words", "context_words": "context.words"}
-"""Where the folder has another name for a tensor than the network."""
-
-
-def published_arrays(network: Network) -> dict[str, NDArray[np.float32]]:
-    """The network's weights by the names a model folder has them under, for words of length 1."""
-    state = network.state_dict()
-    if isinstance(network.pair, MlpPair):
-        state["pair.first.weight"] = network.pair.first_weight_for_unit_words()
-    return {
-        _PUBLISHED_NAMES.get(name, name): tensor.detach().float().cpu().numpy()
-        for name, tensor in state.items()
-    }
-
-
-def network_of(model: SavedModel) -> Network:
-    """The network that was published as `model`."""
-    recipe = recipe_from_json(model.config["recipe"])
-    pair = replace(recipe.pair, length=1.0)
-    network = Network(len(model.vocabulary), pair, recipe.context, torch.Generator())
-    state = network.state_dict()
-    for name, tensor in state.items():
-        array = torch.from_numpy(model.array(_PUBLISHED_NAMES.get(name, name)).copy())
-        # A small model has vectors for the first words of contexts only; the rest stay at zero.
-        tensor[: len(array)] = array
-    network.load_state_dict(state)
-    return network

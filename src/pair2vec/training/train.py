@@ -1,4 +1,4 @@
-"""From a corpus folder to a model folder: what ``pair2vec train`` does."""
+"""Train a model on a corpus and publish it: what ``pair2vec train`` does."""
 
 import hashlib
 import io
@@ -55,20 +55,20 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
     should_stop: Callable[[], bool] = lambda: False,
     ranks: ProcessGroup = SINGLE_PROCESS,
 ) -> SavedModel:
-    """Train a model, or go on with one, and publish it.
+    """Train a model, or resume its training, and publish it.
 
     Args:
-        corpus: What to learn from.
-        out: The model folder; what is needed to go on is kept in its folder ``training``.
+        corpus: To train on.
+        out: The model folder; checkpoints are kept in its folder ``training``.
         recipe: All settings.
         vectors: Word vectors to start from; random ones otherwise.
         device: "auto", "cpu", "cuda" or "cuda:N".
         precision: Of the published model.
-        resume: Go on from the last checkpoint.
-        overwrite: Replace a model or a begun training.
+        resume: Resume from the last checkpoint.
+        overwrite: Replace a model, or a training that was begun.
         report: Called with the metrics now and then.
-        should_stop: Asked after each step.
-        ranks: The processes that train together; the first writes, and each gets the model.
+        should_stop: Called after each step.
+        ranks: The process group; rank 0 writes, and every rank gets the model.
     """
     resume = resume or ranks.restarted
     # Everything that can be wrong with the call, before anything is written.
@@ -141,7 +141,7 @@ def _with_new_settings(identity: dict[str, Any]) -> dict[str, Any]:
 
 
 def start_of(corpus: Corpus, recipe: Recipe, initial: Tensor | None) -> Tensor:
-    """What the word tables start from."""
+    """The initial word tables."""
     if initial is not None and recipe.training.start == "vectors":
         return initial
     generator = np.random.default_rng([recipe.training.seed, 0])

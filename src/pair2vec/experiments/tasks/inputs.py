@@ -1,4 +1,4 @@
-"""Inputs: where a network takes its words and the relations between them from."""
+"""Inputs of a network: the embedder of its words and the source of relations between them."""
 
 import os
 from collections import ChainMap
@@ -21,32 +21,32 @@ from pair2vec.runtime.jobs import content_hash
 from pair2vec.wordnet.dictionary import DICTIONARY_FILES, WordNet, find_dictionary
 
 PairSourceName = Literal["pair2vec", "wordnet", "none", "pair_distance"]
-"""What says which relation holds between two words: a pair2vec model; WordNet, which makes ESIM a
-KIM; nothing; or the difference of the two words' vectors."""
+"""Where relations between two words come from: a pair2vec model; WordNet (the features of KIM);
+nothing; or the difference of the two words' vectors."""
 
 JOINING = "+"
-"""Between the names of several, which are put side by side."""
+"""Between the names of several sources, which are concatenated."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PairsConfig:
-    """How pairs of words go into the network."""
+    """How relations between words enter the network."""
 
     dropout: float = 0.15
-    """Of pair vectors and of differences; WordNet's relations are never dropped."""
+    """Of pair vectors and of differences; WordNet's features are never dropped."""
     attention: AttentionMode = "kept"
-    """What becomes of attention to words that the pair2vec model does not know."""
+    """What happens to attention on out-of-vocabulary words of the pair2vec model."""
     sharpness: float = 1.0
     """The power of attention to pair vectors; 1 is the paper's."""
     whitening: float = 0.0
-    """How much the pair2vec model's R is evened out first; 0 is the paper's."""
+    """Of the pair2vec model's R, from 0 (the paper) to 1."""
     at_once: int = 0
     """The most pairs whose vectors are in memory at a time; 0 is what suits the device."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InputPaths:
-    """As the user names them."""
+    """The inputs as the user names them."""
 
     words: str
     """A file of word vectors, or a folder with ELMo or a Hugging Face encoder."""
@@ -69,16 +69,16 @@ class InputPaths:
 
     @property
     def kinds_of_pairs(self) -> list[PairSourceName]:
-        """Those that are put side by side."""
+        """The sources that are concatenated."""
         return cast("list[PairSourceName]", self.pairs.split(JOINING))
 
     def replaced(self, others: Mapping[str, str | None]) -> "InputPaths":
-        """With those of `others` that are given."""
+        """A copy with those of `others` that are not None."""
         given: dict[str, Any] = {name: place for name, place in others.items() if place is not None}
         return replace(self, **given)
 
     def lasting(self) -> dict[str, Any]:
-        """To be saved: paths do not depend on the folder that the user is in."""
+        """As they are saved: with absolute paths."""
         names = set(bundled_models())
         return {
             name: os.fspath(Path(value).resolve())
@@ -89,7 +89,7 @@ class InputPaths:
 
 
 class Inputs(NamedTuple):
-    """Open, for the words that were asked for."""
+    """Opened inputs, for the words of a data set alone."""
 
     embedder: Embedder
     relations: RelationSource
@@ -98,9 +98,9 @@ class Inputs(NamedTuple):
 
 
 def open_inputs(places: InputPaths, words: Iterable[str], config: PairsConfig) -> Inputs:
-    """Load all that is needed for sentences of these words.
+    """Load the embedder and the relations of these words.
 
-    The embedder may draw the start of what it learns from torch's generator.
+    An embedder with trainable weights initialises them from torch's global generator.
 
     Raises:
         InputError: something is not where it is said to be, or damaged.
@@ -137,7 +137,6 @@ def _pair_vectors(places: InputPaths, words: list[str], config: PairsConfig) -> 
         pairs_at_once=config.at_once,
         keep_parts=True,
     )
-    # A bundled model is told by its name, whatever the folder of the package.
     fingerprint = saved.config.get("corpus", {}).get("fingerprint")
     return layer, {
         "name": saved.folder.name,

@@ -2,7 +2,7 @@
 
 A folder of
 
-- ``weights.safetensors``: what was learnt; frozen word and pair vectors stay where they are;
+- ``weights.safetensors``: the trained weights; frozen word and pair vectors stay where they are;
 - ``config.json``: written last; its presence means that the network is complete.
 """
 
@@ -29,7 +29,7 @@ from pair2vec.version import __version__
 NETWORK_CONFIG = "config.json"
 WEIGHTS = "weights.safetensors"
 TRAINING_STATE = "training"
-"""Beside these, the folder with what training needs to go on."""
+"""Beside these, the folder with what training needs to resume."""
 
 _Kind = NetworkSpec[Any, Any]
 
@@ -70,7 +70,7 @@ def load_network(
     Args:
         kind: What it must be.
         folder: Where it is.
-        words: All that it is going to be asked about.
+        words: All words that its inputs may have.
         places: By the names of `InputPaths`, those that have moved since it was trained.
         device: "auto", "cpu", "cuda" or "cuda:N".
 
@@ -84,7 +84,7 @@ def load_network(
     paths = named.replaced(places or {})
     inputs = open_inputs(paths, words, settings.pairs)
     check_inputs(input_hashes(paths), config["input_hashes"], folder)
-    # What is drawn here is replaced at once, and must not be missed by others who draw.
+    # The initial weights are replaced at once: drawing them must not disturb the global generator.
     with torch.random.fork_rng(devices=[]):
         network = kind.make(inputs, settings)
     set_weights(network, weights, os.fspath(folder))
@@ -94,7 +94,7 @@ def load_network(
 def _described(
     kind: NetworkSpec[SettingsT, NetworkT], folder: Path, config: Mapping[str, Any]
 ) -> tuple[SettingsT, InputPaths]:
-    """The settings and inputs that a config tells of."""
+    """The settings and inputs of a config."""
     try:
         return with_settings(kind.defaults, config["settings"]), InputPaths(**config["inputs"])
     except (KeyError, TypeError, AttributeError, ValueError) as error:
@@ -128,7 +128,7 @@ def read_config(kind: _Kind, folder: Path) -> dict[str, Any]:
 
 
 def _parsed(kind: _Kind, path: Path) -> dict[str, Any] | None:
-    """A config, or None for one that is of something else."""
+    """A config, or None for one of something else."""
     try:
         config = json.loads(path.read_bytes())
     except ValueError:

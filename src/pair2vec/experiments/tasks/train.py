@@ -1,4 +1,4 @@
-"""From labelled examples to a network's folder, for any task."""
+"""Train a network of any task from labelled examples, and save it in a folder."""
 
 import datetime
 from collections.abc import Callable, Iterable
@@ -30,10 +30,10 @@ from pair2vec.training.train import Interrupted
 
 
 class TrainingData(Protocol):
-    """Examples to learn from and to choose by."""
+    """Training examples, and dev examples for early stopping."""
 
     def words(self) -> list[str]:
-        """All that occur."""
+        """All distinct words."""
 
     @property
     def fingerprint(self) -> str:
@@ -45,7 +45,7 @@ class TrainingData(Protocol):
 
 
 class RunOptions(TypedDict, total=False):
-    """How a training is run, whatever is trained; see `train_network`."""
+    """Options of `train_network` that do not depend on the task."""
 
     more_words: Iterable[str]
     device: str
@@ -70,21 +70,21 @@ def train_network(  # noqa: PLR0913 - the options of a command, side by side
     report: Callable[[SupervisedProgress], None] = lambda _: None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> Trained[NetworkT]:
-    """Train a network, or go on with one, and save it.
+    """Train a network, or resume its training, and save it.
 
     Args:
         kind: Of the network.
         make_task: What it is to learn.
-        out: Its folder; what is needed to go on is kept in its folder ``training`` until the end.
-        data: What to learn from, and to choose the best weights by.
+        out: Its folder; checkpoints are kept in its folder ``training`` until the end.
+        data: To train on, and to choose the best weights by.
         places: Where words and pairs are from.
         settings: All the others.
-        more_words: That the network returned is going to be asked about.
+        more_words: Words beside those of the data that the returned network is to know.
         device: "auto", "cpu", "cuda" or "cuda:N".
-        resume: Go on from the last checkpoint; a network that is complete is only opened.
-        overwrite: Replace a network or a begun training.
+        resume: Resume from the last checkpoint; a complete network is only opened.
+        overwrite: Replace a network, or a training that was begun.
         report: Called with the metrics now and then.
-        should_stop: Asked after each step.
+        should_stop: Called after each step.
 
     Raises:
         Interrupted: it was asked to stop, and wrote a checkpoint.
