@@ -1,4 +1,4 @@
-"""Counts by fast scans against a slow, plain enumerator."""
+"""Counts and tables by fast scans, against a slow, plain enumeration."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -13,19 +13,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 from rich.table import Table
+from tests.triples.enumerator import Triple, enumerate_triples, make_corpus
 
 from pair2vec.cli.counts import contexts_table, pmi_table
 from pair2vec.errors import InputError, UsageError
 from pair2vec.text.corpus import Corpus
 from pair2vec.text.patterns import Pattern, context_text, parse_pattern
-from pair2vec.text.prepare import PrepareConfig, prepare
-from pair2vec.text.vocabulary import BOUNDARY, WordPair, X, Y, find_pair
-from pair2vec.theory.counts import count_pattern, count_triples
+from pair2vec.text.vocabulary import BOUNDARY, WordPair, X, Y, look_up_pair
+from pair2vec.theory.counts import count_pattern, total_triples
 from pair2vec.theory.pmi import Counts, Negatives, mvpmi, pmi
-from pair2vec.theory.tables import PairContexts, count_all, find_pair_contexts
+from pair2vec.theory.tables import PairContexts, count_every_triple, find_pair_contexts
 
 Context = tuple[int, ...]
-Triple = tuple[int, int, Context]
 TEXTS = st.lists(
     st.lists(st.sampled_from("abcd"), min_size=1, max_size=12).map(" ".join), min_size=1
 ).map("\n".join)
@@ -34,31 +33,11 @@ MILD = (
 )
 
 
-def make_corpus(folder: Path, text: str, shard_ids: int = 2**31) -> Corpus:
-    (folder / "text.txt").write_text(text)
-    config = PrepareConfig(vocabulary=50, shard_ids=shard_ids)
-    return prepare([str(folder / "text.txt")], folder / "corpus", config)
-
-
 @contextmanager
-def corpus_in_pieces(text: str, shard_ids: int, block: int) -> Iterator[Corpus]:
+def corpus_in_blocks(text: str, shard_ids: int, block: int) -> Iterator[Corpus]:
     """A corpus of several shards, read in blocks as short as a word."""
     with TemporaryDirectory() as folder, patch("pair2vec.theory.counts._BLOCK", block):
         yield make_corpus(Path(folder), text, shard_ids)
-
-
-def slow_triples(corpus: Corpus) -> Counter[Triple]:
-    """Every pair at distance 1 to 5 within a sentence, with its context."""
-    found: Counter[Triple] = Counter()
-    for shard in corpus.shards:
-        for number in range(len(shard.sentences) - 1):
-            words = [BOUNDARY, *shard.sentence(number).tolist(), BOUNDARY]
-            for first in range(1, len(words) - 1):
-                for second in range(first + 1, min(first + 6, len(words) - 1)):
-                    context = words[first - 1 : second + 2]
-                    context[1], context[-2] = X, Y
-                    found[words[first], words[second], tuple(context)] += 1
-    return found
 
 
 def matches(pattern: Pattern, context: Context) -> bool:
@@ -74,10 +53,10 @@ def slow_counts(triples: Counter[Triple], pair: WordPair, pattern: Pattern | Non
     """The counts of a pair in a pattern; in any context, if there is none."""
     counts = dict.fromkeys(Counts._fields, 0)
     for (x, y, context), count in triples.items():
-        facts = {"x": x == pair.x, "y": y == pair.y}
-        facts["c"] = pattern is None or matches(pattern, context)
+        is_equal = {"x": x == pair.x, "y": y == pair.y}
+        is_equal["c"] = pattern is None or matches(pattern, context)
         for name in ("xyc", "xy", "xc", "yc", "x", "y", "c"):
-            counts[name] += count * all(facts[part] for part in name)
+            counts[name] += count * all(is_equal[part] for part in name)
         counts["total"] += count
     return Counts(**counts)
 
@@ -96,8 +75,8 @@ def entry(counts: Counts, number: int) -> Counts:
 def test_a_pattern_is_counted_as_the_enumerator_counts_it(
     text: str, shard_ids: int, block: int, data: st.DataObject
 ) -> None:
-    with corpus_in_pieces(text, shard_ids, block) as corpus:
-        triples = slow_triples(corpus)
+    with corpus_in_blocks(text, shard_ids, block) as corpus:
+        triples = enumerate_triples(corpus)
         words = st.integers(BOUNDARY + 1, len(corpus.vocabulary) - 1)
         outer = st.one_of(st.none(), st.just(BOUNDARY), words)
         between = st.lists(words, max_size=4).map(tuple)
@@ -122,15 +101,15 @@ def test_a_pattern_is_counted_as_the_enumerator_counts_it(
 def test_all_contexts_of_a_pair_are_found_with_all_their_counts(
     text: str, shard_ids: int, block: int, data: st.DataObject
 ) -> None:
-    with corpus_in_pieces(text, shard_ids, block) as corpus:
-        triples = slow_triples(corpus)
+    with corpus_in_blocks(text, shard_ids, block) as corpus:
+        triples = enumerate_triples(corpus)
         words = st.integers(BOUNDARY + 1, len(corpus.vocabulary) - 1)
         pair = WordPair(data.draw(words), data.draw(words))
-        found = find_pair_contexts(corpus, pair)
-        assert sorted(found.contexts) == sorted(c for x, y, c in triples if (x, y) == pair)
-        for number, context in enumerate(found.contexts):
+        contexts = find_pair_contexts(corpus, pair)
+        assert sorted(contexts.contexts) == sorted(c for x, y, c in triples if (x, y) == pair)
+        for number, context in enumerate(contexts.contexts):
             expected = slow_counts(triples, pair, as_pattern(context))
-            assert entry(found.counts, number) == expected
+            assert entry(contexts.counts, number) == expected
 
 
 @settings(deadline=None, max_examples=25)
@@ -138,14 +117,14 @@ def test_all_contexts_of_a_pair_are_found_with_all_their_counts(
 def test_the_table_of_a_corpus_has_every_triple_with_all_its_counts(
     text: str, shard_ids: int, block: int
 ) -> None:
-    with corpus_in_pieces(text, shard_ids, block) as corpus:
-        triples = slow_triples(corpus)
-        table = count_all(corpus)
-        found = zip(table.x.tolist(), table.y.tolist(), map(table.context, table.c), strict=True)
-        rows = {triple: entry(table.counts, number) for number, triple in enumerate(found)}
+    with corpus_in_blocks(text, shard_ids, block) as corpus:
+        triples = enumerate_triples(corpus)
+        table = count_every_triple(corpus)
+        distinct = zip(table.x.tolist(), table.y.tolist(), map(table.context, table.c), strict=True)
+        rows = {triple: entry(table.counts, number) for number, triple in enumerate(distinct)}
         assert {triple: counts.xyc for triple, counts in rows.items()} == triples
         assert len(table) == len(triples)
-        assert count_triples(corpus) == triples.total()
+        assert total_triples(corpus) == triples.total()
         for x, y, context in list(rows)[:20]:
             expected = slow_counts(triples, WordPair(x, y), as_pattern(context))
             assert rows[x, y, context] == expected
@@ -158,10 +137,10 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
 
 def count(corpus: Corpus, x: str, y: str, pattern: str) -> Counts:
     vocabulary = corpus.vocabulary
-    return count_pattern(corpus, find_pair(x, y, vocabulary), parse_pattern(pattern, vocabulary))
+    return count_pattern(corpus, look_up_pair(x, y, vocabulary), parse_pattern(pattern, vocabulary))
 
 
-def test_counts_of_a_text_one_can_count_by_hand(corpus: Corpus) -> None:
+def test_counts_of_a_text_that_can_be_counted_by_hand(corpus: Corpus) -> None:
     assert count(corpus, "hot", "cold", "X and Y").xyc == 2
     assert count(corpus, "hot", "cold", "X and Y").xc == 3
     assert count(corpus, "hot", "cold", "X and Y").yc == 3
@@ -171,9 +150,9 @@ def test_counts_of_a_text_one_can_count_by_hand(corpus: Corpus) -> None:
     assert count(corpus, "neither", "nor", "<s> X hot Y <s>").xyc == 1
 
 
-def test_an_open_pattern_counts_the_sum_over_its_contexts(corpus: Corpus) -> None:
+def test_a_pattern_with_wildcards_counts_the_sum_over_its_contexts(corpus: Corpus) -> None:
     open_ended = count(corpus, "hot", "cold", "X and Y")
-    everything = count_all(corpus)
+    everything = count_every_triple(corpus)
     contexts = {
         text
         for text in (
@@ -193,7 +172,7 @@ def test_an_open_pattern_counts_the_sum_over_its_contexts(corpus: Corpus) -> Non
 
 
 def test_contexts_are_ranked_by_count_or_score(corpus: Corpus) -> None:
-    contexts = find_pair_contexts(corpus, find_pair("hot", "cold", corpus.vocabulary))
+    contexts = find_pair_contexts(corpus, look_up_pair("hot", "cold", corpus.vocabulary))
     first, second = contexts.ranked()
     assert (first.text, first.frequency) == ("<s> X and Y .", 2)
     assert (second.text, second.frequency) == ("<s> X or Y ,", 1)
@@ -218,20 +197,20 @@ def test_of_equal_scores_the_more_frequent_comes_first(corpus: Corpus) -> None:
 
 
 def test_a_pair_that_never_meets_has_no_contexts(corpus: Corpus) -> None:
-    contexts = find_pair_contexts(corpus, find_pair("cold", "wet", corpus.vocabulary))
+    contexts = find_pair_contexts(corpus, look_up_pair("cold", "wet", corpus.vocabulary))
     assert len(contexts) == 0
     assert contexts.ranked("mvpmi") == []
 
 
 def test_an_unknown_order_is_an_error(corpus: Corpus) -> None:
-    contexts = find_pair_contexts(corpus, find_pair("hot", "cold", corpus.vocabulary))
+    contexts = find_pair_contexts(corpus, look_up_pair("hot", "cold", corpus.vocabulary))
     with pytest.raises(UsageError, match="one of count, pmi, mvpmi"):
         contexts.ranked("best")  # type: ignore[arg-type]
 
 
 def test_a_large_corpus_is_not_counted_in_memory(corpus: Corpus) -> None:
     with pytest.raises(InputError, match="triples are more than the 10 that"):
-        count_all(corpus, limit=10)
+        count_every_triple(corpus, limit=10)
 
 
 def shown(table: Table) -> str:
@@ -256,7 +235,7 @@ def test_a_triple_never_seen_is_shown_as_infinite(corpus: Corpus) -> None:
 
 def test_contexts_are_shown_ranked_and_brackets_survive(tmp_path: Path) -> None:
     corpus = make_corpus(tmp_path, "[bold] hot [/] cold [red]\n" * 3 + "hot and cold")
-    contexts = find_pair_contexts(corpus, find_pair("hot", "cold", corpus.vocabulary))
+    contexts = find_pair_contexts(corpus, look_up_pair("hot", "cold", corpus.vocabulary))
     text = shown(contexts_table("hot", "cold", contexts, limit=1))
     assert "] X [ / ] Y [" in text
     assert "X and Y" not in text

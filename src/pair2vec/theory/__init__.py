@@ -1,14 +1,14 @@
-"""What the objective tends to: exact counts of triples, and the PMIs made of them."""
+"""The optimum of the objective: exact counts of triples, and the PMIs computed from them."""
 
 from pair2vec.text.patterns import Pattern, context_text, parse_pattern
-from pair2vec.text.vocabulary import WordPair, find_pair
+from pair2vec.text.vocabulary import WordPair, look_up_pair
 from pair2vec.theory.counts import count_pattern
 from pair2vec.theory.pmi import Counts, Negatives, mvpmi, pmi, si1, si2, si3, si4
 from pair2vec.theory.tables import (
     PairContexts,
     ScoredContext,
     TripleCounts,
-    count_all,
+    count_every_triple,
     find_pair_contexts,
 )
 
@@ -21,10 +21,10 @@ __all__ = [
     "TripleCounts",
     "WordPair",
     "context_text",
-    "count_all",
+    "count_every_triple",
     "count_pattern",
-    "find_pair",
     "find_pair_contexts",
+    "look_up_pair",
     "mvpmi",
     "parse_pattern",
     "pmi",

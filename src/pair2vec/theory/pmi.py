@@ -1,8 +1,8 @@
-"""Pointwise mutual information of three: how strongly a word x, a word y and a context c attract.
+"""Pointwise mutual information (PMI) of three variables: a word x, a word y and a context c.
 
-All functions take `Counts`, of one triple or arrays of many, and use natural logarithms. What
-never occurs scores minus infinity, even where its parts do not occur either; plus infinity for
-`si1`, which is the only one that falls as the three attract.
+All functions take `Counts`, of one triple or arrays of many, and use natural logarithms. A triple
+that never occurs scores minus infinity, even where its parts do not occur either; plus infinity for
+`si1`, the only measure that decreases with association.
 """
 
 from typing import NamedTuple
@@ -17,7 +17,7 @@ Score = np.float64 | NDArray[np.float64]
 
 
 class Counts(NamedTuple):
-    """How often a triple and its parts occur: a name says what is fixed, the rest is summed."""
+    """Counts of a triple and its marginals: a name lists what is fixed, the rest is summed over."""
 
     xyc: Count
     xy: Count
@@ -44,7 +44,7 @@ PAPER_NEGATIVES = Negatives()
 
 
 def pmi(counts: Counts, k_c: int = 1) -> Score:
-    """Of pair and context: the optimum of R(x,y)·C(c) for the bivariate objective J_2NS.
+    """PMI of pair and context: the optimum of R(x,y)·C(c) for the bivariate objective J_2NS.
 
     Args:
         counts: Of one triple or of many.
@@ -71,14 +71,14 @@ def mvpmi(
 def si1(counts: Counts) -> Score:
     """Specific interaction information (tab:pmi_generalizations).
 
-    Negative where x, y and c attract as three beyond what their pairs do.
+    Negative where x, y and c are associated beyond their pairwise associations.
     """
     p = _probabilities(counts)
     return -_log_ratio(p.x * p.y * p.c * p.xyc, p.xy * p.xc * p.yc)
 
 
 def si2(counts: Counts) -> Score:
-    """Specific correlation: against x, y and c that know nothing of each other."""
+    """Specific correlation: against independent x, y and c (tab:pmi_generalizations)."""
     p = _probabilities(counts)
     return _log_ratio(p.xyc, p.x * p.y * p.c)
 
@@ -89,13 +89,13 @@ def si3(counts: Counts) -> Score:
 
 
 def si4(counts: Counts) -> Score:
-    """Given the context, how strongly x and y attract."""
+    """PMI of x and y conditional on the context (tab:pmi_generalizations)."""
     p = _probabilities(counts)
     return _log_ratio(p.xyc * p.c, p.xc * p.yc)
 
 
 class _Probabilities(NamedTuple):
-    """`Counts` as shares of the total."""
+    """`Counts` divided by the total."""
 
     xyc: NDArray[np.float64]
     xy: NDArray[np.float64]
@@ -107,14 +107,15 @@ class _Probabilities(NamedTuple):
 
 
 def _probabilities(counts: Counts) -> _Probabilities:
-    # A corpus without any triple has a total of 0, and shares of 0.
+    # A corpus without any triple has a total of 0, and probabilities of 0.
     total = np.maximum(counts.total, 1)
     return _Probabilities(*(np.asarray(part) / total for part in counts[:-1]))
 
 
-def _log_ratio(above: NDArray[np.float64], below: NDArray[np.float64]) -> Score:
-    """log(above / below), and minus infinity for 0/0."""
+def _log_ratio(numerator: NDArray[np.float64], denominator: NDArray[np.float64]) -> Score:
+    """log(numerator / denominator), and minus infinity for 0/0."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        score: NDArray[np.float64] = np.where(above > 0, np.log(above) - np.log(below), -np.inf)
-    # A single score leaves as a number, not as an array without axes.
+        log_ratio = np.log(numerator) - np.log(denominator)
+        score: NDArray[np.float64] = np.where(numerator > 0, log_ratio, -np.inf)
+    # A single score is returned as a number, not as an array without axes.
     return score[()]

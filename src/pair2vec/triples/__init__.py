@@ -1,1 +1,1 @@
-"""Triples (x, y, context): where they are in a corpus, which are kept, in what order they come."""
+"""Triples (x, y, context): where they occur in a corpus, subsampling, and the order of an epoch."""

@@ -1,9 +1,9 @@
 """An epoch: every kept triple of a corpus once, in a shuffled order that can be resumed.
 
-The corpus is divided into blocks. An epoch visits them in a random order, a chunk of them at a
+The corpus is divided into blocks. An epoch visits them in a random order, a chunk of blocks at a
 time; the triples of a chunk are found with fresh subsampling and shuffled together. Everything is
-drawn from generators named by (seed, epoch, chunk), so a place in the order is three numbers, and
-going on from it needs only the chunk it lies in. No triple is ever written down.
+drawn from generators seeded by (seed, epoch, chunk), so a position in the order is three integers,
+and resuming there needs only its chunk. Triples are never materialised on disk.
 """
 
 from collections.abc import Iterator
@@ -19,31 +19,30 @@ from pair2vec.text.corpus import Corpus
 from pair2vec.text.patterns import DISTANCES
 from pair2vec.triples.subsampling import (
     FrequentPairs,
-    KeepAll,
-    KeepRule,
-    PairThreshold,
-    WordThreshold,
-    pair_of,
+    NoSubsampling,
+    PairSubsampling,
+    SubsamplingRule,
+    WordSubsampling,
 )
-from pair2vec.triples.windows import Triples, find_triples, gather_contexts
+from pair2vec.triples.windows import Triples, find_triples, gather_contexts, triple_words
 
-_RULES: dict[str, type[PairThreshold | WordThreshold]] = {
-    "pair": PairThreshold,
-    "word": WordThreshold,
+_RULES: dict[str, type[PairSubsampling | WordSubsampling]] = {
+    "pair": PairSubsampling,
+    "word": WordSubsampling,
 }
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TriplesConfig:
-    """Which triples there are."""
+    """Which triples of a corpus are trained on, and in what order."""
 
     subsampling: str = "pair"
     """"pair" (the paper's rule), "word" (the released code's), or "none"."""
     threshold: float = 5e-7
     min_pair_count: int = 0
-    """Pairs seen fewer times are left out; 0 counts nothing."""
+    """Rarer pairs are left out; 0 or 1 skips the counting."""
     held_out: float = 0.01
-    """Share of the corpus kept from training, for the validation loss."""
+    """Share of the corpus held out from training, for the validation loss."""
     seed: int = 0
     block_tokens: int = 1 << 16
     chunk_blocks: int = 64
@@ -57,26 +56,26 @@ class TriplesConfig:
         if self.threshold <= 0:
             raise UsageError(f"triples.threshold is {self.threshold}; it must be above 0")
 
-    def keep_rule(self) -> KeepRule:
-        """The rule of subsampling that the settings name."""
+    def rule(self) -> SubsamplingRule:
         if self.subsampling == "none":
-            return KeepAll()
+            return NoSubsampling()
         return _RULES[self.subsampling](self.threshold)
 
 
 class EpochPosition(NamedTuple):
-    """Where in the order of all epochs the next triple is."""
+    """Where the next triple is in the order of all epochs."""
 
     epoch: int = 0
     chunk: int = 0
     offset: int = 0
+    """In triples from the start of the chunk."""
 
 
 START = EpochPosition()
 
 
 class TripleBatch(NamedTuple):
-    """Triples grouped by distance, as ids; `contexts` has one array a distance."""
+    """Triples as ids, grouped by distance; `contexts` has one array per distance."""
 
     x: NDArray[np.int64]
     y: NDArray[np.int64]
@@ -89,9 +88,9 @@ class TripleStream:
     def __init__(self, corpus: Corpus, config: TriplesConfig) -> None:
         self._config = config
         self._shards = [shard.tokens for shard in corpus.shards]
-        # A triple's position counts on from shard to shard.
+        # Positions of triples are global: those of a shard start where the last one ended.
         self._shard_starts = np.cumsum([0, *map(len, self._shards)])
-        self._weights = config.keep_rule().weights(corpus.vocabulary.counts)
+        self._weights = config.rule().weights(corpus.vocabulary.counts)
         self._frequent: FrequentPairs | None = None
         if config.min_pair_count > 1:
             vocabulary = len(corpus.vocabulary)
@@ -115,56 +114,58 @@ class TripleStream:
         return blocks[np.sort(order[held_out:])], blocks[np.sort(order[:held_out])]
 
     def batches(
-        self, size: int, place: EpochPosition = START, rank: int = 0, ranks: int = 1
+        self, size: int, position: EpochPosition = START, rank: int = 0, ranks: int = 1
     ) -> Iterator[tuple[TripleBatch, EpochPosition]]:
-        """Batches from `place` on without end, each with the place behind it.
+        """Batches from `position` on without end, each with the position after it.
 
-        Of every batch of `size`, rank r of n takes the r-th n-th; a batch may span two chunks, and
-        what is left of an epoch when no whole batch fits is left out.
+        Every batch of `size` triples is divided evenly among the ranks. A batch may span two
+        chunks; the last incomplete batch of an epoch is dropped.
         """
         low, high = size * rank // ranks, size * (rank + 1) // ranks
         while True:
-            found = False
-            for triples, after in self._slices(size, place):
-                found = True
+            is_empty = True
+            for triples, after in self._slices(size, position):
+                is_empty = False
                 yield self._batch(_rows(triples, low, high)), after
-            if not found and place == EpochPosition(place.epoch):
+            if is_empty and position == EpochPosition(position.epoch):
                 raise InputError(
                     f"an epoch of this corpus has fewer triples than one batch of {size}; "
                     "lower training.batch or prepare more text"
                 )
-            place = EpochPosition(place.epoch + 1)
+            position = EpochPosition(position.epoch + 1)
 
-    def _slices(self, size: int, place: EpochPosition) -> Iterator[tuple[Triples, EpochPosition]]:
-        """`size` triples at a time, to the end of the epoch of `place`."""
-        left = Triples(np.empty(0, np.int64), np.empty(0, np.uint8))
-        skipped = place.offset
+    def _slices(
+        self, size: int, position: EpochPosition
+    ) -> Iterator[tuple[Triples, EpochPosition]]:
+        """`size` triples at a time, to the end of the epoch of `position`."""
+        pending = Triples(np.empty(0, np.int64), np.empty(0, np.uint8))
+        skipped = position.offset
         chunks = (
-            (chunk, self._chunk(place.epoch, chunk)) for chunk in range(place.chunk, self._chunks())
+            (chunk, self._chunk(position.epoch, chunk))
+            for chunk in range(position.chunk, self._chunks())
         )
-        for chunk, fresh in prefetch(chunks, 1):
-            carried = len(left.position)
-            left = _join(left, _rows(fresh, skipped, len(fresh.position)))
-            whole = len(left.position) // size * size
+        for chunk, triples in prefetch(chunks, 1):
+            carried = len(pending.position)
+            pending = _concatenate([pending, _rows(triples, skipped, len(triples.position))])
+            whole = len(pending.position) // size * size
             for start in range(0, whole, size):
-                after = EpochPosition(place.epoch, chunk, skipped + start + size - carried)
-                yield _rows(left, start, start + size), after
-            left = _rows(left, whole, len(left.position))
+                after = EpochPosition(position.epoch, chunk, skipped + start + size - carried)
+                yield _rows(pending, start, start + size), after
+            pending = _rows(pending, whole, len(pending.position))
             skipped = 0
 
     def expected_triples(self) -> int:
-        """About how many triples an epoch has, from a sample of its blocks."""
+        """An estimate of the triples per epoch, from a sample of its blocks."""
         sample = self._training_blocks[:: max(1, len(self._training_blocks) // 32)]
-        found = self._shuffled(sample, np.random.default_rng([self._config.seed, 5]))
+        triples = self._shuffled(sample, np.random.default_rng([self._config.seed, 5]))
         sizes = self._training_blocks[:, 2] - self._training_blocks[:, 1]
         share = (sample[:, 2] - sample[:, 1]).sum() / sizes.sum()
-        return int(len(found.position) / share)
+        return int(len(triples.position) / share)
 
     def _chunks(self) -> int:
         return -(-len(self._training_blocks) // self._config.chunk_blocks)
 
     def _chunk(self, epoch: int, chunk: int) -> Triples:
-        """The shuffled triples of a chunk."""
         order = np.random.default_rng([self._config.seed, 2, epoch]).permutation(
             len(self._training_blocks)
         )
@@ -183,12 +184,8 @@ class TripleStream:
             yield self._batch(_rows(triples, start, start + size))
 
     def _shuffled(self, blocks: NDArray[np.int64], generator: np.random.Generator) -> Triples:
-        found = [
-            self._find(shard, start, stop, generator) for shard, start, stop in blocks.tolist()
-        ]
-        triples = Triples(
-            np.concatenate([part.position for part in found]),
-            np.concatenate([part.distance for part in found]),
+        triples = _concatenate(
+            [self._find(shard, start, stop, generator) for shard, start, stop in blocks.tolist()]
         )
         order = generator.permutation(len(triples.position))
         return Triples(triples.position[order], triples.distance[order])
@@ -197,23 +194,23 @@ class TripleStream:
         tokens = self._shards[shard]
         triples = find_triples(tokens, start, stop, self._weights, generator)
         if self._frequent is not None:
-            kept = self._frequent.contains(*pair_of(tokens, triples))
+            kept = self._frequent.contains(*triple_words(tokens, triples))
             triples = Triples(triples.position[kept], triples.distance[kept])
         return triples._replace(position=triples.position + self._shard_starts[shard])
 
     def _batch(self, triples: Triples) -> TripleBatch:
-        """The words of triples, grouped by distance."""
-        parts = [self._of_distance(triples, distance) for distance in DISTANCES]
+        parts = [self._batch_at_distance(triples, distance) for distance in DISTANCES]
         x, y, contexts = zip(*parts, strict=True)
         return TripleBatch(np.concatenate(x), np.concatenate(y), contexts)
 
-    def _of_distance(self, triples: Triples, distance: int) -> tuple[NDArray[np.int64], ...]:
+    def _batch_at_distance(self, triples: Triples, distance: int) -> tuple[NDArray[np.int64], ...]:
+        """The words x, the words y and the contexts of the triples of one distance."""
         positions = triples.position[triples.distance == distance]
         shards = np.searchsorted(self._shard_starts, positions, side="right") - 1
         columns = []
         for number, tokens in enumerate(self._shards):
             local = positions[shards == number] - self._shard_starts[number]
-            x, y = pair_of(tokens, Triples(local, np.full(len(local), distance, np.uint8)))
+            x, y = triple_words(tokens, Triples(local, np.full(len(local), distance, np.uint8)))
             columns.append((x, y, gather_contexts(tokens, local, distance)))
         return tuple(map(np.concatenate, zip(*columns, strict=True)))
 
@@ -222,8 +219,8 @@ def _rows(triples: Triples, start: int, stop: int) -> Triples:
     return Triples(triples.position[start:stop], triples.distance[start:stop])
 
 
-def _join(first: Triples, second: Triples) -> Triples:
+def _concatenate(parts: list[Triples]) -> Triples:
     return Triples(
-        np.concatenate([first.position, second.position]),
-        np.concatenate([first.distance, second.distance]),
+        np.concatenate([part.position for part in parts]),
+        np.concatenate([part.distance for part in parts]),
     )

@@ -1,4 +1,4 @@
-"""Windows: the pairs of words within a sentence, and the contexts around them.
+"""Windows: pairs of words within a sentence, and the contexts around them.
 
 A triple is a position and a distance: x is the token there, y the token `distance` to its right.
 Its context is one word left of x, X, the words between, Y, one word right of y; since every
@@ -34,9 +34,9 @@ def find_triples(
     Args:
         tokens: A corpus' stream of ids.
         start: The first position of x.
-        stop: The position behind the last one.
-        weights: Each word's weight for subsampling: a pair is kept with the product's probability.
-        generator: Draws which pairs are kept.
+        stop: One past the last position of x.
+        weights: Of each word, for subsampling: a pair is kept with the product as probability.
+        generator: Decides which pairs are kept.
     """
     ids = np.asarray(tokens[start : stop + DISTANCES[-1]])
     is_word = ids != BOUNDARY
@@ -45,16 +45,21 @@ def find_triples(
     same_sentence = is_word[:count].copy()
     positions, distances = [], []
     for distance in DISTANCES:
-        # The stream ends with a boundary, so only its last few positions lack a neighbour.
+        # The stream ends with a boundary, so only its last few positions lack a y.
         reach = min(count, max(0, len(ids) - distance))
         same_sentence[reach:] = False
         same_sentence[:reach] &= is_word[distance : distance + reach]
-        chance = weight[:reach] * weight[distance : distance + reach]
-        kept = same_sentence[:reach] & (generator.random(reach, np.float32) < chance)
-        found = np.flatnonzero(kept) + start
-        positions.append(found)
-        distances.append(np.full(len(found), distance, np.uint8))
+        probability = weight[:reach] * weight[distance : distance + reach]
+        kept = same_sentence[:reach] & (generator.random(reach, np.float32) < probability)
+        positions.append(np.flatnonzero(kept) + start)
+        distances.append(np.full(len(positions[-1]), distance, np.uint8))
     return Triples(np.concatenate(positions), np.concatenate(distances))
+
+
+def triple_words(tokens: Ids, triples: Triples) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The words x and y of each triple."""
+    x = tokens[triples.position].astype(np.int64)
+    return x, tokens[triples.position + triples.distance].astype(np.int64)
 
 
 def gather_contexts(tokens: Ids, positions: NDArray[np.int64], distance: int) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""The fast search for triples against a slow, plain enumerator."""
+"""An epoch of triples, its subsampling and its order, against a slow, plain enumeration."""
 
 import math
 from collections import Counter
@@ -9,46 +9,24 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.triples.enumerator import Triple, enumerate_triples, make_corpus
 
 from pair2vec.errors import InputError
 from pair2vec.text.corpus import Corpus, open_corpus
-from pair2vec.text.prepare import PrepareConfig, prepare
-from pair2vec.text.vocabulary import BOUNDARY, X, Y
 from pair2vec.triples.epoch import START, EpochPosition, TripleBatch, TriplesConfig, TripleStream
 from pair2vec.triples.subsampling import (
     FrequentPairs,
-    KeepAll,
-    KeepRule,
-    PairThreshold,
-    WordThreshold,
+    NoSubsampling,
+    PairSubsampling,
+    SubsamplingRule,
+    WordSubsampling,
 )
-from pair2vec.triples.windows import find_triples
+from pair2vec.triples.windows import find_triples, triple_words
 
-Triple = tuple[int, int, tuple[int, ...]]
 EVERYTHING = TriplesConfig(subsampling="none", held_out=0.0)
 TEXTS = st.lists(
     st.lists(st.sampled_from("abcdefg"), min_size=1, max_size=12).map(" ".join), min_size=1
 ).map("\n".join)
-
-
-def make_corpus(folder: Path, text: str, shard_ids: int = 2**31) -> Corpus:
-    (folder / "text.txt").write_text(text)
-    config = PrepareConfig(vocabulary=50, shard_ids=shard_ids)
-    return prepare([str(folder / "text.txt")], folder / "corpus", config)
-
-
-def slow_triples(corpus: Corpus) -> Counter[Triple]:
-    """Every pair at distance 1 to 5 within a sentence, with its context."""
-    found: Counter[Triple] = Counter()
-    for shard in corpus.shards:
-        for number in range(len(shard.sentences) - 1):
-            words = [BOUNDARY, *shard.sentence(number).tolist(), BOUNDARY]
-            for first in range(1, len(words) - 1):
-                for second in range(first + 1, min(first + 6, len(words) - 1)):
-                    context = [*words[first - 1 : second + 2]]
-                    context[1], context[-2] = X, Y
-                    found[words[first], words[second], tuple(context)] += 1
-    return found
 
 
 def triples_of(batch: TripleBatch) -> Counter[Triple]:
@@ -57,21 +35,21 @@ def triples_of(batch: TripleBatch) -> Counter[Triple]:
 
 
 def epoch_of(
-    stream: TripleStream, size: int, place: EpochPosition = START, **ranks: int
+    stream: TripleStream, size: int, position: EpochPosition = START, **ranks: int
 ) -> list[TripleBatch]:
-    found: list[TripleBatch] = []
-    for batch, after in stream.batches(size, place, **ranks):
-        if after.epoch != place.epoch:
-            return found
-        found.append(batch)
+    batches: list[TripleBatch] = []
+    for batch, after in stream.batches(size, position, **ranks):
+        if after.epoch != position.epoch:
+            return batches
+        batches.append(batch)
     raise AssertionError
 
 
 def total(batches: list[TripleBatch]) -> Counter[Triple]:
-    found: Counter[Triple] = Counter()
+    triples: Counter[Triple] = Counter()
     for batch in batches:
-        found.update(triples_of(batch))
-    return found
+        triples.update(triples_of(batch))
+    return triples
 
 
 @settings(deadline=None, max_examples=50)
@@ -79,7 +57,7 @@ def total(batches: list[TripleBatch]) -> Counter[Triple]:
 def test_without_subsampling_an_epoch_is_every_triple_once(text: str, shard_ids: int) -> None:
     with TemporaryDirectory() as folder:
         corpus = make_corpus(Path(folder), text, shard_ids)
-        expected = slow_triples(corpus)
+        expected = enumerate_triples(corpus)
         if expected:
             stream = TripleStream(corpus, EVERYTHING)
             assert total(epoch_of(stream, 1)) == expected
@@ -112,10 +90,10 @@ def test_an_epoch_can_be_resumed_at_any_batch(corpus: Corpus) -> None:
         batches.append((batch, after))
     for cut in range(0, len(batches), 9):
         resumed = TripleStream(corpus, TriplesConfig(chunk_blocks=7)).batches(300, batches[cut][1])
-        for (expected, place), (found, again) in zip(batches[cut + 1 :], resumed, strict=False):
-            assert place == again
-            assert all(map(np.array_equal, expected.contexts, found.contexts))
-            assert np.array_equal(expected.x, found.x)
+        for (batch, after), (again, after_again) in zip(batches[cut + 1 :], resumed, strict=False):
+            assert after == after_again
+            assert all(map(np.array_equal, batch.contexts, again.contexts))
+            assert np.array_equal(batch.x, again.x)
 
 
 def test_ranks_share_every_batch_without_overlap(corpus: Corpus) -> None:
@@ -139,51 +117,51 @@ def test_held_out_triples_are_never_trained_on_and_always_the_same(corpus: Corpu
     held_out = total(list(stream.held_out(100)))
     assert total(list(TripleStream(corpus, config).held_out(77))) == held_out
     trained = total(epoch_of(stream, 20))
-    left_out = slow_triples(corpus) - (trained + held_out)
-    assert left_out.total() == slow_triples(corpus).total() - (trained + held_out).total() < 20
+    left_out = enumerate_triples(corpus) - (trained + held_out)
+    assert left_out.total() == enumerate_triples(corpus).total() - (trained + held_out).total() < 20
     assert 0.05 < held_out.total() / trained.total() < 0.2
 
 
-@pytest.mark.parametrize("rule", [PairThreshold(1e-3), WordThreshold(1e-2), KeepAll()])
-def test_pairs_are_kept_as_often_as_the_rule_says(corpus: Corpus, rule: KeepRule) -> None:
+@pytest.mark.parametrize("rule", [PairSubsampling(1e-3), WordSubsampling(1e-2), NoSubsampling()])
+def test_pairs_are_kept_as_often_as_the_rule_says(corpus: Corpus, rule: SubsamplingRule) -> None:
     counts = corpus.vocabulary.counts
     share = counts / counts.sum()
 
-    def chance(x: int, y: int) -> float:
-        if isinstance(rule, PairThreshold):
+    def keep_probability(x: int, y: int) -> float:
+        if isinstance(rule, PairSubsampling):
             return min(1.0, math.sqrt(rule.threshold / (share[x] * share[y])))
-        if isinstance(rule, WordThreshold):
+        if isinstance(rule, WordSubsampling):
             single = [min(1, (rule.threshold / share[word]) ** 0.5) for word in (x, y)]
             return float(single[0] * single[1])
         return 1.0
 
     pairs: Counter[tuple[int, int]] = Counter()
-    for (x, y, _), count in slow_triples(corpus).items():
+    for (x, y, _), count in enumerate_triples(corpus).items():
         pairs[x, y] += count
     generator = np.random.default_rng(0)
     kept: Counter[tuple[int, int]] = Counter()
     tokens = corpus.tokens
     repeats = 20
     for _ in range(repeats):
-        found = find_triples(tokens, 0, len(tokens), rule.weights(counts), generator)
-        y = tokens[found.position + found.distance].tolist()
-        kept.update(zip(tokens[found.position].tolist(), y, strict=True))
+        triples = find_triples(tokens, 0, len(tokens), rule.weights(counts), generator)
+        x, y = triple_words(tokens, triples)
+        kept.update(zip(x.tolist(), y.tolist(), strict=True))
     for pair, count in pairs.most_common(30):
-        expected = chance(*pair)
+        expected = keep_probability(*pair)
         error = 5 * (expected * (1 - expected) / (count * repeats)) ** 0.5
         assert kept[pair] / (count * repeats) == pytest.approx(expected, abs=error + 1e-6)
 
 
 def test_a_minimum_pair_count_leaves_out_rarer_pairs(corpus: Corpus) -> None:
-    everything = slow_triples(corpus)
+    everything = enumerate_triples(corpus)
     pairs: Counter[tuple[int, int]] = Counter()
     for (x, y, _), count in everything.items():
         pairs[x, y] += count
     stream = TripleStream(corpus, TriplesConfig(subsampling="none", held_out=0, min_pair_count=20))
     expected = {triple: n for triple, n in everything.items() if pairs[triple[:2]] >= 20}
-    found = total(epoch_of(stream, 20))
-    assert found <= Counter(expected)
-    assert Counter(expected).total() - found.total() < 20
+    triples = total(epoch_of(stream, 20))
+    assert triples <= Counter(expected)
+    assert Counter(expected).total() - triples.total() < 20
     frequent = FrequentPairs([corpus.tokens], len(corpus.vocabulary), 20)
     assert len(frequent) == sum(1 for count in pairs.values() if count >= 20)
 
