@@ -3,8 +3,8 @@
     python benchmarks/architecture.py [--src src] [--device cuda]
 
 A *way* is the set of our source files whose functions run on the way of one sentence to an answer:
-to an answer of `fill`; to a training step (`prepare`, then `train`); to a line of a lexicon
-(`prepare`, then `lexicon`). Module bodies, which run at import, do not count. A *switch* is a call
+to an answer of `fill`; to a training step (`prepare`, then `train` until the model is published); to
+a line of a lexicon (`prepare`, then `lexicon`). Module bodies, which run at import, do not count. A *switch* is a call
 from one file into another. `--src` measures another checkout in the same way.
 """
 
@@ -25,7 +25,7 @@ _TRACER = """
 import os, sys, threading
 base = os.path.join(sys.argv[1], "pair2vec") + os.sep
 sys.path.insert(0, sys.argv[1])
-files, last, switches = set(), None, 0
+files, last, switches, until = set(), None, 0, sys.argv[2]
 def is_import(frame):
     while frame is not None:
         if frame.f_code.co_name == "<module>" and frame.f_code.co_filename.startswith(base):
@@ -36,10 +36,14 @@ def profile(frame, event, argument):
     global last, switches
     name = frame.f_code.co_filename
     if event == "call" and name.startswith(base) and not is_import(frame):
+        if frame.f_code.co_name == until:
+            sys.setprofile(None)
+            threading.setprofile(None)
+            return
         files.add(name)
         switches += name != last
         last = name
-sys.argv = ["pair2vec", *sys.argv[2:]]
+sys.argv = ["pair2vec", *sys.argv[3:]]
 sys.setprofile(profile)
 threading.setprofile(profile)
 try:
@@ -165,7 +169,10 @@ def ways(src: Path, device: str) -> dict[str, tuple[set[str], int]]:
                 *("--workers", "1"),
             ],
         }
-        runs = {name: traced(src, arguments) for name, arguments in steps.items()}
+        runs = {
+            name: traced(src, arguments, until="publish" if name == "train" else "")
+            for name, arguments in steps.items()
+        }
 
     def joined(*names: str) -> tuple[set[str], int]:
         files = set().union(*(runs[name][0] for name in names))
@@ -178,10 +185,10 @@ def ways(src: Path, device: str) -> dict[str, tuple[set[str], int]]:
     }
 
 
-def traced(src: Path, arguments: list[str]) -> tuple[set[str], int]:
-    """The files whose functions run during a command, and the switches between them."""
+def traced(src: Path, arguments: list[str], until: str) -> tuple[set[str], int]:
+    """The files whose functions run in a command until one is called, and switches between them."""
     done = subprocess.run(
-        [sys.executable, "-c", _TRACER, str(src), *arguments],
+        [sys.executable, "-c", _TRACER, str(src), until, *arguments],
         capture_output=True,
         text=True,
         check=False,
