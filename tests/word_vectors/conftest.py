@@ -1,11 +1,21 @@
-"""Where tests of files of vectors write, and how much is read at a time."""
+"""Fixtures for word vectors: a small corpus, a file to write, and how much is read at a time."""
 
 from pathlib import Path
 
 import pytest
+from tests.word_vectors.two_topics import two_topics_text
 
 from pair2vec.text import sources
-from pair2vec.word_vectors import fasttext_format as fasttext_file
+from pair2vec.text.corpus import Corpus
+from pair2vec.text.prepare import prepare
+from pair2vec.word_vectors import fasttext_format
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    folder = tmp_path_factory.mktemp("two_topics")
+    (folder / "text.txt").write_text(two_topics_text(8000))
+    return prepare([str(folder / "text.txt")], folder / "corpus")
 
 
 @pytest.fixture
@@ -16,5 +26,5 @@ def file(tmp_path: Path) -> Path:
 @pytest.fixture(params=[13, 1 << 20])
 def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Bytes read at a time: less than a row, or all of the file."""
-    monkeypatch.setattr(sources, "BLOCK", request.param)
-    monkeypatch.setattr(fasttext_file, "_MATRIX_BLOCK", 10 * request.param)
+    monkeypatch.setattr(sources, "BLOCK_BYTES", request.param)
+    monkeypatch.setattr(fasttext_format, "_MATRIX_BLOCK", 10 * request.param)

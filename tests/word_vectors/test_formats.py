@@ -65,7 +65,7 @@ FORMATS = [as_vec, as_fasttext_vec, as_glove, as_windows_glove, as_binary, as_bi
 @pytest.mark.usefixtures("block")
 @pytest.mark.parametrize("encode", FORMATS)
 @pytest.mark.parametrize("compress", COMPRESSIONS)
-def test_every_format_is_told_by_its_content(
+def test_every_format_is_recognised_by_its_content(
     encode: Callable[..., bytes], compress: Callable[[bytes], bytes], file: Path
 ) -> None:
     file.write_bytes(compress(encode(WORDS, VECTORS)))

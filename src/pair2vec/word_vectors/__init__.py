@@ -1,1 +1,1 @@
-"""Word vectors: file formats, fastText on a CPU, skip-gram on a GPU."""
+"""Word vectors: file formats, fastText on a CPU, skip-gram on a GPU, negative sampling."""

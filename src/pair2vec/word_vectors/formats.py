@@ -1,11 +1,11 @@
-"""Pretrained word vectors: read for the words of a vocabulary, from any common kind of file.
+"""Pretrained word vectors: read for the words of a vocabulary, from any common format.
 
-Four formats, told apart by content, each plain or compressed with gzip, bzip2 or xz:
+Four formats, distinguished by content, each plain or compressed with gzip, bzip2 or xz:
 
-- word2vec and fastText text (``.vec``): a line ``rows dimension``, then a word and its values a
-  line;
+- word2vec and fastText text (``.vec``): a line ``rows dimension``, then a word and its values
+  per line;
 - GloVe text (``.txt``): the same without the first line;
-- word2vec binary (``.bin``): the first line, then word, space and float32 values a row;
+- word2vec binary (``.bin``): the first line, then word, space and float32 values per row;
 - fastText models (``.bin``): a word's vector is the mean of its own row and those of its
   character n-grams (Bojanowski et al., 2017, section 3.2).
 
@@ -35,10 +35,10 @@ from pair2vec.runtime.storage import writing
 from pair2vec.text.sources import Source
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 from pair2vec.word_vectors.fasttext_format import MAGIC, read_fasttext_model
-from pair2vec.word_vectors.vector_file import LARGEST_DIMENSION, VectorContent, WantedWords
+from pair2vec.word_vectors.vector_file import MAX_DIMENSION, ByteStream, VocabularyMatcher
 
-_LONGEST_WORD = 1 << 10
-"""Bytes; how far a file is searched for its first word."""
+_MAX_WORD_BYTES = 1 << 10
+"""How far a file is searched for its first word."""
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _NUMBER = re.compile(rb"[-+]?\.?\d[\d.]*(?:[eE][-+]?\d+)?")
@@ -54,12 +54,12 @@ class WordVectors:
 
     @property
     def coverage(self) -> float:
-        """The share of the vocabulary's words that have a vector; special tokens do not count."""
+        """The share of the vocabulary's words that have a vector, special tokens excluded."""
         return float(self.found[len(SPECIAL_TOKENS) :].mean())
 
     @property
     def token_coverage(self) -> float:
-        """The share of the running text that those words make up."""
+        """The share of the corpus' tokens that have a vector."""
         counts = self.vocabulary.counts
         return float(counts[self.found].sum() / max(1, counts.sum()))
 
@@ -67,11 +67,11 @@ class WordVectors:
 def read_word_vectors(path: str | os.PathLike[str], vocabulary: Vocabulary) -> WordVectors:
     """The vectors of `vocabulary`'s words in a file.
 
-    A word spelled in the file exactly as in the vocabulary is preferred; else the first, which is
-    the most frequent, that is the same but for case and composition of accents.
+    A word spelled in the file exactly as in the vocabulary is preferred; else the first (the most
+    frequent) that equals it up to case and composition of accents.
 
     Raises:
-        InputError: there is no such file, it is damaged, or it has none of the words.
+        InputError: the file does not exist, is damaged, or has none of the words.
     """
     name = os.fspath(path)
     if not Path(name).exists():
@@ -79,8 +79,8 @@ def read_word_vectors(path: str | os.PathLike[str], vocabulary: Vocabulary) -> W
     if Path(name).is_dir():
         raise InputError(f"{name}: a folder; name the file of word vectors in it")
     with Source(name) as source:
-        vectors = _read(VectorContent(name, source.blocks(map)), WantedWords(vocabulary))
-    # A row of zeros says nothing of its word: as good as none.
+        vectors = _read(ByteStream(name, source.blocks(map)), VocabularyMatcher(vocabulary))
+    # A row of zeros is no vector.
     found: NDArray[np.bool_] = np.any(vectors, axis=1)
     if not found.any():
         raise InputError(
@@ -95,25 +95,25 @@ def fill_missing(
 ) -> FloatArray:
     """The vectors, with a small random one where none was found.
 
-    Small, about `scale` times the mean length of the others, so that these words say little until
-    they have learned something. Not zero: a zero vector has no direction, and the gradient through
-    its normalisation is a division by its length.
+    Small, about `scale` times the mean norm of the others, so that these words contribute little
+    before they are trained. Not zero: the gradient through the normalisation of a vector divides
+    by its norm.
     """
     filled = word_vectors.vectors.copy()
     missing = ~word_vectors.found
-    length = scale * np.linalg.norm(filled[word_vectors.found], axis=1).mean()
-    filled[missing] = length * _directions(missing.sum(), filled.shape[1], generator)
+    norm = scale * np.linalg.norm(filled[word_vectors.found], axis=1).mean()
+    filled[missing] = norm * _random_directions(missing.sum(), filled.shape[1], generator)
     return filled
 
 
 def random_vectors(
     vocabulary: Vocabulary, dimension: int, generator: np.random.Generator
 ) -> FloatArray:
-    """Vectors of length about one in all directions, where there are none to start from."""
-    return _directions(len(vocabulary), dimension, generator)
+    """Random initial vectors, of approximately unit norm."""
+    return _random_directions(len(vocabulary), dimension, generator)
 
 
-def _directions(rows: int, dimension: int, generator: np.random.Generator) -> FloatArray:
+def _random_directions(rows: int, dimension: int, generator: np.random.Generator) -> FloatArray:
     values = generator.standard_normal((rows, dimension), dtype=np.float32)
     return values / np.float32(np.sqrt(dimension))
 
@@ -121,9 +121,9 @@ def _directions(rows: int, dimension: int, generator: np.random.Generator) -> Fl
 def write_vec(
     path: str | os.PathLike[str], words: Sequence[str], vectors: NDArray[np.floating]
 ) -> None:
-    """Write word2vec text, whole or not at all; a name in ``.gz``, ``.bz2`` or ``.xz`` compresses.
+    """Write word2vec text atomically; the suffix ``.gz``, ``.bz2`` or ``.xz`` compresses it.
 
-    Values have nine digits, which name a float32 exactly.
+    Values have nine digits, which represent a float32 exactly.
     """
     path = Path(path)
     if vectors.ndim != 2 or len(words) != len(vectors):
@@ -144,24 +144,24 @@ def _compressing(
     file: BinaryIO, suffix: str
 ) -> AbstractContextManager[BinaryIO | io.BufferedIOBase]:
     if suffix == ".gz":
-        # Neither a name nor a time in it: the same vectors give the same bytes.
+        # Without name and time, so that the same vectors give the same bytes.
         return gzip.GzipFile("", "wb", fileobj=file, mtime=0)
     if suffix == ".bz2":
         return bz2.BZ2File(file, "wb")
     return lzma.LZMAFile(file, "wb") if suffix == ".xz" else nullcontext(file)
 
 
-def _read(content: VectorContent, wanted: WantedWords) -> FloatArray:
-    """Tell the format, and read."""
-    if not content.peek(1):
-        raise content.error("the file is empty")
-    if content.peek(len(MAGIC)) == MAGIC:
-        return read_fasttext_model(content, wanted)
-    return _pick(content, _open_table(content), wanted)
+def _read(stream: ByteStream, matcher: VocabularyMatcher) -> FloatArray:
+    """Recognise the format and read it."""
+    if not stream.peek(1):
+        raise stream.error("the file is empty")
+    if stream.peek(len(MAGIC)) == MAGIC:
+        return read_fasttext_model(stream, matcher)
+    return _pick(stream, _open_table(stream), matcher)
 
 
 class _Row(NamedTuple):
-    """A word of a file and its values as they are written there."""
+    """A word of a file and its unparsed values."""
 
     number: int
     spelling: bytes
@@ -170,7 +170,7 @@ class _Row(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class _Table:
-    """A text or word2vec binary file behind its header, if it has one."""
+    """A text or word2vec binary file after its header, if it has one."""
 
     dimension: int
     rows: Iterator[_Row]
@@ -179,29 +179,29 @@ class _Table:
     parse: Callable[[bytes], FloatArray]
 
 
-def _open_table(content: VectorContent) -> _Table:
-    """Tell GloVe's text, word2vec's text and word2vec's binary format from each other."""
-    first = content.take_until(b"\n")
+def _open_table(stream: ByteStream) -> _Table:
+    """Distinguish GloVe's text, word2vec's text and word2vec's binary format."""
+    first = stream.read_until(b"\n")
     header = re.fullmatch(rb"\s*(\d+)\s+(\d+)\s*", first)
     promised, dimension = map(int, header.groups()) if header else (0, _trim(first).count(b" "))
-    if not 0 < dimension <= LARGEST_DIMENSION:
-        raise content.error(
+    if not 0 < dimension <= MAX_DIMENSION:
+        raise stream.error(
             f"line 1 means vectors of {dimension:,} values; expected the number of rows and the "
             "dimension, or a word and its values with a space between any two"
         )
-    if header and _is_binary(content.peek(_LONGEST_WORD + 4 * dimension), dimension):
-        rows = _binary_rows(content, promised, dimension)
+    if header and _is_binary(stream.peek(_MAX_WORD_BYTES + 4 * dimension), dimension):
+        rows = _binary_rows(stream, promised, dimension)
         return _Table(dimension=dimension, rows=rows, unit="row", parse=_parse_binary)
-    lines = enumerate(chain([] if header else [first], content.lines()), start=2 if header else 1)
-    rows = _text_rows(content, promised, dimension, lines)
+    lines = enumerate(chain([] if header else [first], stream.lines()), start=2 if header else 1)
+    rows = _text_rows(stream, promised, dimension, lines)
     return _Table(dimension=dimension, rows=rows, unit="line", parse=_parse_text)
 
 
 def _is_binary(start: bytes, dimension: int) -> bool:
-    """Whether the first row's values are float32, given how the rows begin."""
+    """Whether the first row's values are float32, given the bytes at `start` of the rows."""
     values = start.partition(b" ")[2][: 4 * dimension]
     try:
-        # A decoder that may be given more does not mind a character cut in two.
+        # An incremental decoder accepts a character that is cut off at the end.
         text = codecs.getincrementaldecoder("utf-8")().decode(values)
     except UnicodeDecodeError:
         return True
@@ -209,12 +209,12 @@ def _is_binary(start: bytes, dimension: int) -> bool:
 
 
 def _trim(line: bytes) -> bytes:
-    """A line without its end; fastText puts a space there, Windows a carriage return."""
+    """A line without trailing white space: fastText's space or Windows' carriage return."""
     return line.rstrip(b" \r")
 
 
 def _text_rows(
-    content: VectorContent, promised: int, dimension: int, lines: Iterable[tuple[int, bytes]]
+    stream: ByteStream, promised: int, dimension: int, lines: Iterable[tuple[int, bytes]]
 ) -> Iterator[_Row]:
     rows = 0
     for number, whole_line in lines:
@@ -227,13 +227,13 @@ def _text_rows(
             spelling, _, numbers = line.partition(b" ")
             yield _Row(number, spelling, numbers)
         elif not _has_spaces_in_word(line, dimension):
-            raise content.error(f"line {number:,} has {values:,} values instead of {dimension:,}")
+            raise stream.error(f"line {number:,} has {values:,} values instead of {dimension:,}")
     if rows < promised:
-        raise content.error(f"has {rows:,} of the {promised:,} rows line 1 says; fetch it again")
+        raise stream.error(f"has {rows:,} of the {promised:,} rows line 1 says; fetch it again")
 
 
 def _has_spaces_in_word(line: bytes, dimension: int) -> bool:
-    """Whether there are too many fields because of a word such as GloVe's ". . ."; none of ours."""
+    """Whether there are too many fields because of a word such as GloVe's ". . ."."""
     word = line.rsplit(b" ", dimension)[0]
     return any(not _NUMBER.fullmatch(part) for part in word.split(b" ")[1:])
 
@@ -242,11 +242,11 @@ def _parse_text(values: bytes) -> FloatArray:
     return np.array(values.split(b" "), np.float32)
 
 
-def _binary_rows(content: VectorContent, promised: int, dimension: int) -> Iterator[_Row]:
+def _binary_rows(stream: ByteStream, promised: int, dimension: int) -> Iterator[_Row]:
     for number in range(1, promised + 1):
         # Some writers end a row with a newline, some do not.
-        spelling = content.take_until(b" ").lstrip(b"\n")
-        values = content.take_exactly(4 * dimension, f"row {number:,} of {promised:,}")
+        spelling = stream.read_until(b" ").lstrip(b"\n")
+        values = stream.read_exactly(4 * dimension, f"row {number:,} of {promised:,}")
         yield _Row(number, spelling, values)
 
 
@@ -255,17 +255,17 @@ def _parse_binary(values: bytes) -> FloatArray:
 
 
 @np.errstate(over="ignore")  # What overflows is not finite, which has an error of its own.
-def _pick(content: VectorContent, table: _Table, wanted: WantedWords) -> FloatArray:
-    """The rows of the words that are wanted, parsed."""
-    vectors = np.zeros((wanted.ids, table.dimension), np.float32)
+def _pick(stream: ByteStream, table: _Table, matcher: VocabularyMatcher) -> FloatArray:
+    """Parse the rows of the vocabulary's words."""
+    vectors = np.zeros((matcher.ids, table.dimension), np.float32)
     for number, spelling, values in table.rows:
-        target = wanted.claim(spelling)
-        if target is None:
+        word_id = matcher.match(spelling)
+        if word_id is None:
             continue
         try:
-            vectors[target] = table.parse(values)
+            vectors[word_id] = table.parse(values)
         except ValueError as error:
-            raise content.error(f"{table.unit} {number:,}: {error}") from error
-        if not np.isfinite(vectors[target]).all():
-            raise content.error(f"{table.unit} {number:,} has a value that is not finite")
+            raise stream.error(f"{table.unit} {number:,}: {error}") from error
+        if not np.isfinite(vectors[word_id]).all():
+            raise stream.error(f"{table.unit} {number:,} has a value that is not finite")
     return vectors
