@@ -1,7 +1,4 @@
-"""A model to ask: words in, words and numbers out.
-
-What it needs is read from the model folder when a question first needs it.
-"""
+"""The public API: `load` opens a model, and `Pair2vec` answers queries to it."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -10,36 +7,33 @@ from pathlib import Path
 from typing import NamedTuple, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
-from pair2vec.arrays import FloatArray, normalise, top_k
+from pair2vec.arrays import FloatArray, top_k
 from pair2vec.errors import InputError, UsageError
-from pair2vec.model.folder import load_model
+from pair2vec.model.folder import SavedModel, load_model, model_facts
 from pair2vec.model.resolve import find_model
-from pair2vec.query.analogies import (
-    Analogy,
-    Direction,
-    all_pairs,
-    likely_pairs,
-    repeated_words,
-    roles,
-    similarities,
-)
-from pair2vec.query.pair_encoder import dot_with
+from pair2vec.query.pair_encoder import Direction, Role, directed_vectors
 from pair2vec.query.search import (
+    AnalogyScorer,
     Match,
     PairMatch,
     PatternMatch,
     RelationMatch,
     Search,
+    SlotScorer,
     WordSearch,
+    all_pairs,
+    analogous_pairs,
     check_prior,
-    log_frequencies,
+    pair_cosines,
+    repeated_words,
 )
-from pair2vec.query.vectors import ModelVectors, PairBatch, Unknown
+from pair2vec.query.space import PairSpace, Unknown
 from pair2vec.relations.classifier import RelationClassifier
 from pair2vec.relations.definitions import read_definitions
 from pair2vec.relations.relations import Relations
-from pair2vec.text.vocabulary import find_typed
+from pair2vec.text.vocabulary import Vocabulary, look_up_pair, look_up_word
 
 __all__ = [
     "Match",
@@ -54,8 +48,116 @@ __all__ = [
 ]
 
 
-class Pair2vec(ModelVectors):
-    """A trained model, open for questions."""
+class PairBatch(NamedTuple):
+    """Vectors of many pairs."""
+
+    vectors: FloatArray
+    """One row a pair; under ``unknown="skip"`` one row a known pair."""
+    known: NDArray[np.bool_]
+    """Of each pair in the query, whether both words are known."""
+
+
+def load(
+    path_or_name: str | os.PathLike[str] | None = None, *, whitening: float | None = None
+) -> "Pair2vec":
+    """Open a model: a folder, a bundled model's name, or ``owner/name`` on the hub.
+
+    `whitening` is how much pair vectors are whitened before they are compared, from 0 (the paper's
+    plain cosine) to 1; by default 0.5.
+    """
+    return Pair2vec(load_model(find_model(path_or_name)), whitening=whitening)
+
+
+class Pair2vec:
+    """A trained model, open for queries; `load` makes one."""
+
+    def __init__(self, saved: SavedModel, *, whitening: float | None = None) -> None:
+        """Open a model folder; `whitening` as in `load`."""
+        self.saved = saved
+        self.space = PairSpace(saved, whitening=whitening)
+        """Its networks and arrays, by ids."""
+        self._search = WordSearch(self.space)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The words it knows."""
+        return self.space.vocabulary
+
+    @property
+    def unit_words(self) -> FloatArray:
+        """The vectors of its words, of unit norm: (V, D)."""
+        return self.space.unit_words
+
+    @cached_property
+    def patterns(self) -> list[str]:
+        """Frequent patterns of its corpus; none if they were not kept."""
+        return [entry.pattern for entry in self.saved.patterns()]
+
+    def info(self) -> dict[str, str]:
+        """What is known about the model, as printable values by name."""
+        return model_facts(self.saved)
+
+    def pair(
+        self, x: str, y: str, *, direction: Direction = "both", normalised: bool = True
+    ) -> FloatArray:
+        """The vector of the relation of `x` to `y`.
+
+        Args:
+            x: A word.
+            y: A word.
+            direction: "forward" is R(x, y), "backward" is R(y, x), "both" their concatenation.
+            normalised: Each direction with unit norm, as in the paper (`eq:bi-relemb`).
+
+        Raises:
+            UnknownWordError: a word is out of the vocabulary; it suggests similar spellings.
+        """
+        (vector,) = self.pairs([(x, y)], direction=direction, normalised=normalised).vectors
+        return vector  # type: ignore[no-any-return]
+
+    def pairs(
+        self,
+        pairs: Iterable[tuple[str, str]],
+        *,
+        direction: Direction = "both",
+        normalised: bool = True,
+        unknown: Unknown = "error",
+    ) -> PairBatch:
+        """The vectors of many pairs, as of `pair`.
+
+        Args:
+            pairs: Of words.
+            direction: As in `pair`.
+            normalised: As in `pair`.
+            unknown: "error" raises at the first unknown word; "skip" leaves such pairs out; "zero"
+                gives them a zero vector. `known` of the result says which they are.
+        """
+        x, y, known = self.space.look_up_pairs(pairs, unknown)
+        vectors = directed_vectors(
+            self.space.pairs, x[known], y[known], direction, normalised=normalised
+        )
+        if unknown == "zero":
+            rows = np.zeros((len(known), vectors.shape[1]), np.float32)
+            rows[known] = vectors
+            vectors = rows
+        return PairBatch(vectors, known)
+
+    def context(self, pattern: str) -> FloatArray:
+        """The vector C of a pattern such as ``neither X nor Y``: (D,).
+
+        An outer word that is left open stands for any word: the mean over the frequent ones.
+        """
+        (vector,) = self.space.pattern_encoder([pattern])
+        return vector  # type: ignore[no-any-return]
+
+    def score(self, x: str, y: str, pattern: str) -> float:
+        """R(x, y)·C(pattern): how well the pair fits the pattern."""
+        return float(self.scores([(x, y)], [pattern])[0, 0])
+
+    def scores(self, pairs: Iterable[tuple[str, str]], patterns: Sequence[str]) -> FloatArray:
+        """The score of each pair in each pattern: (pairs, patterns)."""
+        x, y, _ = self.space.look_up_pairs(pairs, "error")
+        scores: FloatArray = self.space.pairs(x, y) @ self.space.pattern_encoder(patterns).T
+        return scores
 
     @overload
     def fill(
@@ -84,7 +186,7 @@ class Pair2vec(ModelVectors):
         search: Search = "exact",
         prior: float = 0.0,
     ) -> list[Match] | list[PatternMatch]:
-        """The words that fit the free slot of a pattern best; or, of several patterns, the best.
+        """The words that fit the open slot of a pattern best; or the best of several patterns.
 
         Args:
             pattern: As in ``in X , Y .``; or a list of them, to rank for given x and y.
@@ -94,7 +196,7 @@ class Pair2vec(ModelVectors):
             among: Words to choose from; all of the vocabulary otherwise.
             search: "shortlist" is many times as fast on a large vocabulary, and may miss a word.
             prior: The weight of log p(word), its share of the corpus, beside R·C, which favours
-                the rare; 0 is the paper's plain R·C (`query.search` says what others mean).
+                rare words; 0 is the paper's plain R·C, 1 ranks by probability (`check_prior`).
         """
         check_prior(prior)
         if not isinstance(pattern, str):
@@ -108,44 +210,28 @@ class Pair2vec(ModelVectors):
                 f"pattern {pattern!r}: give the word in slot X or the one in slot Y, to find the "
                 "other; or both, and a list of patterns to rank"
             )
-        given = find_typed(x if x is not None else str(y), self.vocabulary)
-        half = self._pairs.given(given, "x" if x is not None else "y")
-        context = self.context(pattern)
-        favour = np.float32(prior) * self._log_shares
-        words = self._words
-        return words.best_words(
-            lambda ids: half.scores(words.inputs(ids), context) + favour[ids],
-            lambda: words.regions.rough_scores(half, dot_with(context)) + favour,
-            [given],
-            among=among,
-            search=search,
-            top=top,
-        )
-
-    @cached_property
-    def _words(self) -> WordSearch:
-        return WordSearch(self.vocabulary, self._pairs)
-
-    @cached_property
-    def _log_shares(self) -> FloatArray:
-        return log_frequencies(self.vocabulary)
+        role: Role = "x" if x is not None else "y"
+        word = look_up_word(x if x is not None else str(y), self.vocabulary)
+        log_prior = self._search.log_prior(prior)
+        scorer = SlotScorer(self.space, word, role, self.context(pattern), log_prior)
+        return self._search.best_words(scorer, [word], among=among, search=search, top=top)
 
     def explain(self, x: str, y: str, *, top: int = 10) -> list[PatternMatch]:
-        """The patterns, of those frequent in the corpus, that fit a pair best."""
+        """The frequent patterns of the corpus that fit a pair best."""
         if not self.patterns:
             raise InputError(
                 f"{self.saved.folder}: has no patterns to explain pairs by; train it again, or "
                 "give patterns of your own to 'fill' with both x and y"
             )
         vector = self.pair(x, y, direction="forward", normalised=False)
-        return self._rank_patterns(self.patterns, self._kept_contexts @ vector, top)
+        return self._rank_patterns(self.patterns, self._pattern_vectors @ vector, top)
 
     @cached_property
-    def _kept_contexts(self) -> FloatArray:
+    def _pattern_vectors(self) -> FloatArray:
         """C of each of `patterns`."""
-        return self._contexts(self.patterns)
+        return self.space.pattern_encoder(self.patterns)
 
-    def analogy(  # noqa: PLR0913 - a question and how to answer it
+    def analogy(  # noqa: PLR0913 - a query and how to answer it
         self,
         a: str,
         b: str,
@@ -162,7 +248,7 @@ class Pair2vec(ModelVectors):
         Args:
             a: The first word of the example.
             b: The second word of the example.
-            x: The word asked about.
+            x: The word of the query.
             alpha: The weight of the pair vectors, cos(r_ab, r_xy); the rest is the weight of the
                 single words', cos(b − a + x, y).
             direction: Of the pair vectors.
@@ -172,23 +258,9 @@ class Pair2vec(ModelVectors):
         """
         if not 0 <= alpha <= 1:
             raise UsageError(f"alpha is {alpha}; it must be between 0 and 1")
-        given = [find_typed(word, self.vocabulary) for word in (a, b, x)]
-        first, second, asked = self.unit_words[given]
-        question = Analogy(
-            [self._comparable.given(given[2], role) for role in roles(direction)],
-            self._compared(given[0], given[1], direction).reshape(-1, self._pairs.dimension),
-            normalise(second - first + asked),
-            alpha,
-        )
-        words = self._words
-        return words.best_words(
-            lambda ids: question.scores(words.inputs(ids), self.unit_words[ids]),
-            lambda: question.rough_scores(words.regions, self.unit_words),
-            given,
-            among=among,
-            search=search,
-            top=top,
-        )
+        abx = [look_up_word(word, self.vocabulary) for word in (a, b, x)]
+        scorer = AnalogyScorer(self.space, abx, direction, alpha)
+        return self._search.best_words(scorer, abx, among=among, search=search, top=top)
 
     def nearest(
         self,
@@ -212,47 +284,42 @@ class Pair2vec(ModelVectors):
             top: How many to return.
             unknown: What to do with unknown words in `among` or `words`: "error" or "skip".
 
-        Without `among` or `words`, pairs are searched for: words like x, each with words that are
-        to it about as y is to x by their single vectors; the pair vectors then rank them. No
-        word appears twice, nor x or y.
+        Without `among` or `words`, candidates are found by single words: those near x, each with
+        the words near it plus y − x; the pair vectors then rank them. No word appears twice, nor
+        x or y.
         """
         if among is not None and words is not None:
             raise UsageError("give pairs to choose among, or words, not both")
         if unknown == "zero":
             raise UsageError('unknown is "zero", which no pair can be ranked by; "error" or "skip"')
-        given = [find_typed(word, self.vocabulary) for word in (x, y)]
-        example = self._compared(given[0], given[1], direction)
+        example = look_up_pair(x, y, self.vocabulary)
         if among is not None:
-            first, second, known = self._ids_of_pairs(among, unknown)
+            first, second, known = self.space.look_up_pairs(among, unknown)
             first, second = first[known], second[known]
         elif words is not None:
-            chosen, _, known = self._ids_of_pairs(((word, word) for word in words), unknown)
+            chosen, _, known = self.space.look_up_pairs(((word, word) for word in words), unknown)
             first, second = all_pairs(np.unique(chosen[known]))
         else:
-            first, second = likely_pairs(self.unit_words, *given)
-        scores = similarities(self._comparable, example, first, second, direction)
+            first, second = analogous_pairs(self.unit_words, *example)
+        scores = pair_cosines(self.space, example, first, second, direction)
         if among is None and words is None:
-            left_out = repeated_words(scores, first, second)
+            exclude = repeated_words(scores, first, second)
         else:
-            left_out = np.flatnonzero((first == given[0]) & (second == given[1]))
+            exclude = np.flatnonzero((first == example.x) & (second == example.y)).tolist()
         spelled = self.vocabulary.words
         return [
-            PairMatch(spelled[first[place]], spelled[second[place]], float(scores[place]))
-            for place in top_k(scores, top, without=left_out.tolist())
+            PairMatch(spelled[first[n]], spelled[second[n]], float(scores[n]))
+            for n in top_k(scores, top, exclude)
         ]
 
     def relations(self, file: str | os.PathLike[str] | None = None) -> Relations:
-        """Relations to ask for: the built-in ones, or those that a TOML file defines."""
-        return Relations(
-            read_definitions(None if file is None else Path(file)),
-            self.pair_source,
-            self.vocabulary,
-        )
+        """The probabilities of relations: the built-in ones, or those that a TOML file defines."""
+        return Relations(read_definitions(None if file is None else Path(file)), self.space)
 
     def neighbours(self, word: str, relation: str, *, top: int = 10) -> list[Match]:
         """The words that are most probably in a built-in relation to `word`.
 
-        `relations` takes relations of one's own, and has more questions.
+        `relations` takes relations of your own, and has more queries.
         """
         return self._built_in_relations.neighbours(word, relation, top=top)
 
@@ -266,46 +333,30 @@ class Pair2vec(ModelVectors):
         return [PatternMatch(patterns[n], float(scores[n])) for n in top_k(scores, top)]
 
 
-def load(
-    path_or_name: str | os.PathLike[str] | None = None, *, whitening: float | None = None
-) -> Pair2vec:
-    """Open a model: a folder, a bundled model's name, or ``owner/name`` on the hub.
-
-    `whitening` is how much pair vectors are evened out before they are compared, from 0 (the
-    paper's plain cosine) to 1.
-    """
-    return Pair2vec(load_model(find_model(path_or_name)), whitening=whitening)
-
-
-# == A pair in one direction: its vector, and the patterns that fit it best.
-
-
 class DirectedPair(NamedTuple):
-    """R(x, y)."""
+    """A pair in one direction: R(x, y), and the patterns that fit it best."""
 
     x: str
     y: str
     norm: float
-    """Of R, before it is brought to length one."""
+    """‖R‖."""
     vector: list[float]
-    """Of length one."""
+    """R / ‖R‖."""
     patterns: list[PatternMatch] | None
-    """Those that fit best; None where the model keeps none."""
+    """None where the model keeps none."""
 
     @classmethod
     def of(cls, model: Pair2vec, x: str, y: str, *, top: int = 10) -> "DirectedPair":
-        """That of two words, with the `top` patterns."""
-        whole = model.pair(x, y, direction="forward", normalised=False)
+        vector = model.pair(x, y, direction="forward", normalised=False)
         return cls(
             x,
             y,
-            norm=float(whole @ whole) ** 0.5,
+            norm=float(vector @ vector) ** 0.5,
             vector=model.pair(x, y, direction="forward").tolist(),
             patterns=model.explain(x, y, top=top) if model.patterns else None,
         )
 
     def as_json(self) -> dict[str, object]:
-        """As `docs/json.md` has it."""
         matches = self.patterns
         patterns = None if matches is None else [match._asdict() for match in matches]
         return {**self._asdict(), "patterns": patterns}

@@ -1,6 +1,6 @@
-"""C(c) without torch, from a saved model.
+"""C(c) in numpy, for contexts of ids and for patterns as a user types them.
 
-Shapes: B contexts, L context length, D dimension, H hidden size a direction.
+Shapes: B contexts, N patterns, L context length, D dimension, H hidden size of each direction.
 """
 
 from collections import defaultdict
@@ -16,8 +16,11 @@ from pair2vec.model.folder import SavedModel
 from pair2vec.text.patterns import Pattern, parse_pattern, pattern_words
 from pair2vec.text.vocabulary import BOUNDARY, SPECIAL_TOKENS, X, Y
 
+OPEN_WORDS = 12
+"""How many frequent words an outer word that a pattern leaves open is averaged over."""
 
-class ContextVectors:
+
+class ContextNetwork:
     """C: a BiLSTM over the words of a context, pooled by attention."""
 
     def __init__(self, saved: SavedModel) -> None:
@@ -29,7 +32,7 @@ class ContextVectors:
         self._value = saved.array("context.value.weight")
         self.dimension = len(self._value)
         self.words = len(self._words)
-        """The ids it knows are below this; a small model has fewer than the vocabulary."""
+        """Its ids are below this; a shrunk model has fewer context words than the vocabulary."""
 
     def __call__(self, contexts: Sequence[Sequence[int]] | NDArray[np.intp]) -> FloatArray:
         """C of contexts of one length, given as ids (B, L): (B, D)."""
@@ -42,50 +45,45 @@ class ContextVectors:
 
     def _states(self, contexts: NDArray[np.intp]) -> FloatArray:
         """The BiLSTM's states, (L, B, 2H)."""
-        words, places = np.unique(contexts, return_inverse=True)
-        part = self._words[words] @ self._input_weight.T + self._bias
-        gates = part[places.reshape(contexts.shape)].transpose(1, 0, 2)
+        # The input gates depend on one word each: computed once for each distinct one.
+        distinct, rows = np.unique(contexts, return_inverse=True)
+        gates_of_words = self._words[distinct] @ self._input_weight.T + self._bias
+        gates = gates_of_words[rows.reshape(contexts.shape)].transpose(1, 0, 2)
         forward, backward = np.split(gates, 2, axis=-1)
         weights = self._state_weight
         return np.concatenate(
-            [_run(forward, weights[0]), _run(backward[::-1], weights[1])[::-1]], axis=-1
+            [_lstm(forward, weights[0]), _lstm(backward[::-1], weights[1])[::-1]], axis=-1
         )
 
 
-def _run(gates: FloatArray, state_weight: FloatArray) -> FloatArray:
+def _lstm(gates: FloatArray, state_weight: FloatArray) -> FloatArray:
     """The states (L, B, H) of an LSTM in one direction, from its input gates (L, B, 4H)."""
     states = np.zeros((*gates.shape[:2], len(state_weight)), np.float32)
-    state = memory = np.zeros(states.shape[1:], np.float32)
-    for step, gate in enumerate(gates):
-        keep_in, forget, candidate, out = np.split(gate + state @ state_weight, 4, axis=-1)
-        memory = _sigmoid(keep_in) * np.tanh(candidate) + _sigmoid(forget) * memory
-        states[step] = state = _sigmoid(out) * np.tanh(memory)
+    state = cell = np.zeros(states.shape[1:], np.float32)
+    for step, inputs in enumerate(gates):
+        entry, forget, candidate, output = np.split(inputs + state @ state_weight, 4, axis=-1)
+        cell = _sigmoid(entry) * np.tanh(candidate) + _sigmoid(forget) * cell
+        states[step] = state = _sigmoid(output) * np.tanh(cell)
     return states
 
 
 def _sigmoid(values: FloatArray) -> FloatArray:
-    # By the tangent, which cannot overflow.
+    # By tanh, which cannot overflow.
     halved: FloatArray = np.tanh(np.float32(0.5) * values)
     return np.float32(0.5) * halved + np.float32(0.5)
 
 
-# == Patterns as a user types them, as vectors of contexts.
+class PatternEncoder:
+    """C of patterns such as ``neither X nor Y``.
 
-
-OPEN_WORDS = 12
-"""How many frequent outer words stand for one that a pattern leaves open."""
-
-
-class PatternVectors:
-    """C of patterns; an outer word left open is the mean over frequent ones.
-
-    The score R·C is linear in C, so this is the mean of the scores of the contexts that the
-    pattern stands for, each weighted by how often its outer words occur.
+    An outer word that is left open is the mean over frequent words. The score R·C is linear in C,
+    so this is the mean of the scores of the contexts that the pattern stands for, each weighted by
+    the frequency of its outer words.
     """
 
     def __init__(self, saved: SavedModel) -> None:
         self._vocabulary = saved.vocabulary
-        self._encode = ContextVectors(saved)
+        self._encode = ContextNetwork(saved)
         special = len(SPECIAL_TOKENS)
         last = min(special + OPEN_WORDS, self._encode.words)
         counts = saved.vocabulary.counts[special:last].tolist()
@@ -97,22 +95,22 @@ class PatternVectors:
     def __call__(self, patterns: Sequence[str]) -> FloatArray:
         """One row a pattern: (N, D)."""
         parsed = [self._parse(pattern) for pattern in patterns]
-        made = np.zeros((len(parsed), self._encode.dimension), np.float32)
-        # All contexts of one length at once, whichever pattern they belong to.
+        vectors = np.zeros((len(parsed), self._encode.dimension), np.float32)
+        # One batch for all contexts of one length, whichever pattern they belong to.
         groups = defaultdict(list)
         for row, pattern in enumerate(parsed):
             for context, weight in self._contexts(pattern):
                 groups[len(context)].append((row, context, weight))
         for group in groups.values():
             rows, contexts, weights = zip(*group, strict=True)
-            vectors = self._encode(contexts) * np.array(weights, np.float32)[:, None]
-            np.add.at(made, list(rows), vectors)
-        return made
+            weighted = self._encode(contexts) * np.array(weights, np.float32)[:, None]
+            np.add.at(vectors, list(rows), weighted)
+        return vectors
 
     def knows(self, pattern: str) -> bool:
-        """Whether each word of a pattern is known, and not too rare for one."""
+        """Whether the network has each word of a pattern."""
         ids = (self._vocabulary.ids.get(word) for word in pattern_words(pattern))
-        return all(number is not None and number < self._encode.words for number in ids)
+        return all(word is not None and word < self._encode.words for word in ids)
 
     def _parse(self, text: str) -> Pattern:
         pattern = parse_pattern(text, self._vocabulary)

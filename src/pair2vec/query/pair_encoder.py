@@ -1,10 +1,6 @@
-"""R with one of its words given: a network of the other word.
+"""R(x, y) in numpy, for pairs of words and for one word with all others.
 
-Shapes: N words, D dimension.
-
-W₁[x; y; x∘y] = (W_y + W_m·diag x) y + Wₓx: with x given, the first layer is one of y alone. So a
-question to the whole vocabulary costs no more in the first layer than in any other, and the last
-layer, which only the dot product with one vector sees, costs next to nothing.
+Shapes: V vocabulary, N pairs or words, D dimension.
 """
 
 from abc import ABC, abstractmethod
@@ -12,40 +8,237 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from pair2vec.arrays import FloatArray, IntArray, normalise, safe_norms
-from pair2vec.errors import InputError
+from pair2vec.arrays import (
+    ROWS_PER_BLOCK,
+    FloatArray,
+    IntArray,
+    normalise,
+    normalise_table,
+    safe_norms,
+)
+from pair2vec.errors import InputError, UsageError
 from pair2vec.model.folder import SavedModel
 from pair2vec.model.tensors import Rows
 
-ROWS_PER_BLOCK = 1536
-"""Words at a time: few enough for what a layer makes of them to stay in the cache."""
+Role = Literal["x", "y"]
+"""Which word of a pair is meant."""
+
+Direction = Literal["both", "forward", "backward"]
+"""Of a pair's vector: R(x, y) and R(y, x) side by side, or one of them."""
 
 
-class Layer(NamedTuple):
-    """A linear layer."""
+class LinearLayer(NamedTuple):
+    """outputs = inputs · weight + bias."""
 
     weight: FloatArray
-    """(inputs, outputs): the other way round than saved, in which numpy multiplies faster."""
+    """(inputs, outputs): the transpose of what is saved, with which numpy multiplies faster."""
     bias: FloatArray
-    """(D,)"""
+    """(outputs,)"""
 
     def __call__(self, inputs: FloatArray) -> FloatArray:
-        """(N, D) to (N, D)."""
         outputs: FloatArray = inputs @ self.weight
         outputs += self.bias
         return outputs
 
-    def then(self, next_layer: "Layer") -> "Layer":
-        """Both, one after the other, as one."""
-        return Layer(self.weight @ next_layer.weight, next_layer(self.bias))
+    def then(self, following: "LinearLayer") -> "LinearLayer":
+        """Both layers as one: there is no non-linearity between them."""
+        return LinearLayer(self.weight @ following.weight, following(self.bias))
 
 
-class Tangents(NamedTuple):
-    """A number at N places, and how it changes around each."""
+class PairNetwork(ABC):
+    """R for the ids of a vocabulary."""
+
+    has_unit_inputs = True
+    """Whether word vectors are normalised before they are composed."""
+
+    def __init__(self, words: Rows) -> None:
+        self._words = words
+        self.words, self.dimension = words.shape
+
+    def inputs(self, ids: IntArray | slice) -> FloatArray:
+        """The word vectors that R composes, (N, D)."""
+        if isinstance(ids, slice):
+            return self.all_inputs[ids]
+        words = self._words[ids]
+        return normalise(words) if self.has_unit_inputs else words
+
+    @cached_property
+    def all_inputs(self) -> FloatArray:
+        """`inputs` of the whole vocabulary, (V, D): computed at the first query that needs them."""
+        words = self._words[...]
+        if not self.has_unit_inputs:
+            return words
+        # In place, unless it is a view of the model's file.
+        return normalise_table(words, out=words if words.flags.owndata else None)
+
+    def __call__(self, x: Sequence[int] | IntArray, y: Sequence[int] | IntArray) -> FloatArray:
+        """R of pairs of ids: (N, D)."""
+        ids = np.array([x, y], np.intp)
+        vectors = np.empty((ids.shape[1], self.dimension), np.float32)
+        for start in range(0, len(vectors), ROWS_PER_BLOCK):
+            block = slice(start, start + ROWS_PER_BLOCK)
+            vectors[block] = self.compose(*map(self.inputs, ids[:, block]))
+        return vectors
+
+    @abstractmethod
+    def compose(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        """R of pairs of inputs: (N, D)."""
+
+    def first_layer(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        """The hidden units of the first layer for pairs of inputs: (N, 0) if R has no layers."""
+        del y
+        return np.empty((len(x), 0), np.float32)
+
+    @abstractmethod
+    def conditioned_on(self, word: int, role: Role) -> "ConditionalPairNetwork":
+        """R with `word` fixed as x or as y."""
+
+
+class LearnedPairNetwork(PairNetwork):
+    """R whose output directions are learned, so that a linear layer may follow it."""
+
+    @abstractmethod
+    def followed_by(self, layer: LinearLayer) -> "LearnedPairNetwork":
+        """R with one more layer, which is folded into the last one."""
+
+
+class MlpPairNetwork(LearnedPairNetwork):
+    """R(x, y) = MLP(x, y, x∘y) on normalised words."""
+
+    def __init__(self, saved: SavedModel) -> None:
+        super().__init__(saved.rows("pair.words"))
+        first, *self._others = [
+            LinearLayer(
+                np.ascontiguousarray(saved.array(f"{name}.weight").T), saved.array(f"{name}.bias")
+            )
+            for name in mlp_layer_names(saved.config["recipe"]["pair"]["layers"])
+        ]
+        self._weight_x, self._weight_y, self._weight_product = np.split(first.weight, 3)
+        self._bias = first.bias
+
+    def compose(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        hidden = self._first(x, y)
+        for layer in self._others:
+            hidden = layer(np.maximum(hidden, 0, out=hidden))
+        return hidden
+
+    def first_layer(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        return np.maximum(self._first(x, y), 0)
+
+    def _first(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        hidden: FloatArray = x @ self._weight_x + y @ self._weight_y
+        hidden += (x * y) @ self._weight_product
+        hidden += self._bias
+        return hidden
+
+    def conditioned_on(self, word: int, role: Role) -> "ConditionalPairNetwork":
+        """The word becomes part of the first layer.
+
+        W₁[x; y; x∘y] = (W_y + W_p·diag x) y + Wₓx: with x fixed, the first layer is one of y alone,
+        and costs no more than any other for the whole vocabulary.
+        """
+        vector = self.inputs(np.array([word]))[0]
+        own, other = self._weight_x, self._weight_y
+        if role == "y":
+            own, other = other, own
+        weight = other + self._weight_product * vector[:, None]
+        first = LinearLayer(weight, self._bias + vector @ own)
+        return ConditionalPairNetwork((first, *self._others))
+
+    def followed_by(self, layer: LinearLayer) -> "MlpPairNetwork":
+        network = copy(self)
+        if self._others:
+            network._others = [*self._others[:-1], self._others[-1].then(layer)]
+            return network
+        network._weight_x, network._weight_y, network._weight_product = (
+            weight @ layer.weight
+            for weight in (self._weight_x, self._weight_y, self._weight_product)
+        )
+        network._bias = layer(self._bias)
+        return network
+
+
+class MultiplyPairNetwork(LearnedPairNetwork):
+    """R(x, y) = x∘y on normalised words, and a linear layer: at first the identity."""
+
+    def __init__(self, words: Rows) -> None:
+        super().__init__(words)
+        size = self.dimension
+        self._output = LinearLayer(np.eye(size, dtype=np.float32), np.zeros(size, np.float32))
+
+    def compose(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        return self._output(x * y)
+
+    def conditioned_on(self, word: int, role: Role) -> "ConditionalPairNetwork":
+        del role
+        vector = self.inputs(np.array([word]))[0]
+        product = LinearLayer(np.diag(vector), np.zeros_like(vector))
+        return ConditionalPairNetwork((product.then(self._output),))
+
+    def followed_by(self, layer: LinearLayer) -> "MultiplyPairNetwork":
+        network = copy(self)
+        network._output = self._output.then(layer)
+        return network
+
+
+class DifferencePairNetwork(PairNetwork):
+    """R(x, y) = (x − y) / ‖x − y‖."""
+
+    has_unit_inputs = False
+
+    def compose(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        return normalise(x - y)
+
+    def conditioned_on(self, word: int, role: Role) -> "ConditionalPairNetwork":
+        sign = np.float32(-1 if role == "x" else 1)
+        vector = self.inputs(np.array([word]))[0]
+        identity = np.eye(self.dimension, dtype=np.float32)
+        difference = LinearLayer(sign * identity, -sign * vector)
+        return ConditionalPairNetwork((difference,), is_normalised=True)
+
+
+def make_pair_network(saved: SavedModel) -> PairNetwork:
+    """R with the composition of the model's recipe."""
+    composition = saved.config["recipe"]["pair"]["composition"]
+    if composition == "mlp":
+        return MlpPairNetwork(saved)
+    if composition == "multiply":
+        return MultiplyPairNetwork(saved.rows("pair.words"))
+    if composition == "difference":
+        return DifferencePairNetwork(saved.rows("pair.words"))
+    raise InputError(
+        f"{saved.folder}: composition {composition!r} is not known here; upgrade pair2vec"
+    )
+
+
+def mlp_layer_names(layers: int) -> list[str]:
+    """The names of an MLP's layers in the model folder, the first layer first."""
+    return ["pair.first", *(f"pair.others.{number}" for number in range(layers - 1))]
+
+
+def roles(direction: Direction) -> tuple[Role, ...]:
+    """The role that x has in each part of a pair's vector."""
+    if direction not in get_args(Direction):
+        raise UsageError(
+            f"direction is {direction!r}; it must be one of {', '.join(get_args(Direction))}"
+        )
+    return {"both": ("x", "y"), "forward": ("x",), "backward": ("y",)}[direction]  # type: ignore[return-value]
+
+
+def directed_vectors(
+    pairs: PairNetwork, x: IntArray, y: IntArray, direction: Direction, *, normalised: bool = True
+) -> FloatArray:
+    """The vectors of pairs, each direction with unit norm (`eq:bi-relemb`): (N, D) or (N, 2D)."""
+    parts = [pairs(x, y) if role == "x" else pairs(y, x) for role in roles(direction)]
+    return np.concatenate([normalise(part) if normalised else part for part in parts], axis=1)
+
+
+class Linearisation(NamedTuple):
+    """A scalar function at N points, and its gradients there."""
 
     values: FloatArray
     """(N,)"""
@@ -53,298 +246,108 @@ class Tangents(NamedTuple):
     """(N, D)"""
 
 
-Readout = Callable[[FloatArray], Tangents]
-"""From vectors R, (N, D), to one number each, and its gradient by R."""
+Readout = Callable[[FloatArray], Linearisation]
+"""A scalar function of vectors R, (N, D), with its gradient by R."""
 
 
-def dot_with(target: FloatArray) -> Readout:
+def dot_product(target: FloatArray) -> Readout:
     """R·target."""
-    return lambda pairs: Tangents(pairs @ target, np.broadcast_to(target, pairs.shape))
+    return lambda pairs: Linearisation(pairs @ target, np.broadcast_to(target, pairs.shape))
 
 
-def of_unit(readout: Readout) -> Readout:
-    """`readout` of vectors brought to length one."""
+def after_normalising(readout: Readout) -> Readout:
+    """`readout` of R / ‖R‖."""
 
-    def read(pairs: FloatArray) -> Tangents:
-        lengths = safe_norms(pairs)
-        unit = pairs / lengths
+    def read(pairs: FloatArray) -> Linearisation:
+        norms = safe_norms(pairs)
+        unit = pairs / norms
         values, gradients = readout(unit)
         along = np.einsum("nd,nd->n", gradients, unit)[:, None]
-        return Tangents(values, (gradients - along * unit) / lengths)
+        return Linearisation(values, (gradients - along * unit) / norms)
 
     return read
 
 
 @dataclass(frozen=True)
 class ConditionalPairNetwork:
-    """R with one of its words given: a network of the other word's vector."""
+    """R with one of its words fixed, R(x, ·) or R(·, y): a network of the other word's input."""
 
-    layers: tuple[Layer, ...]
+    layers: tuple[LinearLayer, ...]
     """With ReLU between."""
     is_normalised: bool = False
-    """Whether the outcome has length one."""
+    """Whether the outputs are normalised."""
 
     def vectors(self, words: FloatArray) -> FloatArray:
-        """R of each word with the given one: (N, D)."""
-        made = np.empty((len(words), len(self.layers[-1].bias)), np.float32)
-        for block, pairs in self._pairs_in_blocks(words):
-            made[block] = normalise(pairs) if self.is_normalised else pairs
-        return made
+        """R for each word: (N, D)."""
+        vectors = np.empty((len(words), len(self.layers[-1].bias)), np.float32)
+        for block, pairs in self._output_blocks(words):
+            vectors[block] = normalise(pairs) if self.is_normalised else pairs
+        return vectors
 
     def cosines(self, words: FloatArray, targets: FloatArray) -> FloatArray:
-        """The cosine of R of each word with each of K targets of length one, (K, D): (N, K)."""
-        made = np.empty((len(words), len(targets)), np.float32)
-        for block, pairs in self._pairs_in_blocks(words):
-            made[block] = pairs @ targets.T
+        """The cosine of R for each word with each of K targets of unit norm, (K, D): (N, K)."""
+        cosines = np.empty((len(words), len(targets)), np.float32)
+        for block, pairs in self._output_blocks(words):
+            cosines[block] = pairs @ targets.T
             # There are fewer targets than dimensions: dividing here is dividing less.
-            made[block] /= safe_norms(pairs)
-        return made
+            cosines[block] /= safe_norms(pairs)
+        return cosines
 
-    def scores(self, words: FloatArray, readout: FloatArray) -> FloatArray:
-        """R·readout for each word: (N,)."""
+    def scores(self, words: FloatArray, target: FloatArray) -> FloatArray:
+        """R·target for each word, (N,): the last layer shrinks to one output."""
         if self.is_normalised:
-            return self.vectors(words) @ readout
-        weight, constant = self.layers[-1].weight @ readout, self._biases[-1] @ readout
-        made = np.empty(len(words), np.float32)
-        for block, hidden in self._hidden_in_blocks(words):
-            np.matmul(hidden, weight, out=made[block])
-        made += constant
-        return made
+            return self.vectors(words) @ target
+        weight, constant = self.layers[-1].weight @ target, self._deferred_biases[-1] @ target
+        scores = np.empty(len(words), np.float32)
+        for block, hidden in self._hidden_blocks(words):
+            np.matmul(hidden, weight, out=scores[block])
+        scores += constant
+        return scores
 
-    def _pairs_in_blocks(self, words: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
-        """What the last layer makes of some words at a time."""
-        for block, hidden in self._hidden_in_blocks(words):
+    def linearise(self, words: FloatArray, readout: Readout) -> Linearisation:
+        """A scalar function of R as one of the word's input, with its gradient: backpropagation."""
+        hidden, is_active = words, []
+        for layer in self.layers[:-1]:
+            hidden = layer(hidden)
+            is_active.append(hidden > 0)
+            hidden = hidden * is_active[-1]
+        read = after_normalising(readout) if self.is_normalised else readout
+        values, gradients = read(self.layers[-1](hidden))
+        gradients = gradients @ self.layers[-1].weight.T
+        for layer, active in zip(self.layers[-2::-1], reversed(is_active), strict=True):
+            gradients = (gradients * active) @ layer.weight.T
+        return Linearisation(values, gradients)
+
+    def _output_blocks(self, words: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
+        """R, not yet normalised, for a block of words at a time."""
+        for block, hidden in self._hidden_blocks(words):
             pairs = hidden @ self.layers[-1].weight
-            pairs += self._biases[-1]
+            pairs += self._deferred_biases[-1]
             yield block, pairs
 
-    def _hidden_in_blocks(self, words: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
-        """What the last layer gets of some words at a time, up to the bias it has in `_biases`."""
-        # Two arrays by turns: fresh ones for each block would have to be fetched from the system.
-        spare = np.empty((2, min(ROWS_PER_BLOCK, len(words)), words.shape[1]), np.float32)
+    def _hidden_blocks(self, words: FloatArray) -> Iterator[tuple[slice, FloatArray]]:
+        """The inputs of the last layer for a block of words at a time, less a deferred bias."""
+        # Two buffers by turns: fresh ones for each block would have to be fetched from the system.
+        buffers = np.empty((2, min(ROWS_PER_BLOCK, len(words)), words.shape[1]), np.float32)
         for start in range(0, len(words), ROWS_PER_BLOCK):
             block = slice(start, start + ROWS_PER_BLOCK)
             hidden = words[block]
-            for place, layer in enumerate(self.layers[:-1]):
-                outputs = spare[place % 2, : len(hidden)]
+            for depth, layer in enumerate(self.layers[:-1]):
+                outputs = buffers[depth % 2, : len(hidden)]
                 np.matmul(hidden, layer.weight, out=outputs)
-                np.maximum(outputs, -self._biases[place], out=outputs)
+                np.maximum(outputs, -self._deferred_biases[depth], out=outputs)
                 hidden = outputs
             yield block, hidden
 
     @cached_property
-    def _biases(self) -> list[FloatArray]:
-        """The biases that are left when none is added before a ReLU.
+    def _deferred_biases(self) -> list[FloatArray]:
+        """The biases that remain when none is added before a ReLU.
 
-        relu(h + b) = max(h, -b) + b, and W(… + b) = W… + Wb: a bias can wait for the next layer,
-        which spares a pass over the words for each.
+        relu(h + b) = max(h, -b) + b, and W(… + b) = W… + Wb: a bias can be added in the next layer,
+        which saves a pass over the words for each.
         """
         biases: list[FloatArray] = []
         for layer in self.layers:
             carried = biases[-1] @ layer.weight if biases else np.float32(0)
             biases.append(layer.bias + carried)
         return biases
-
-    def tangents(self, words: FloatArray, readout: Readout) -> Tangents:
-        """How a number read off R changes around each of some words."""
-        inputs, is_active = words, []
-        for layer in self.layers[:-1]:
-            inputs = layer(inputs)
-            is_active.append(inputs > 0)
-            inputs = inputs * is_active[-1]
-        read = of_unit(readout) if self.is_normalised else readout
-        values, gradients = read(self.layers[-1](inputs))
-        gradients = gradients @ self.layers[-1].weight.T
-        for layer, active in zip(self.layers[-2::-1], reversed(is_active), strict=True):
-            gradients = (gradients * active) @ layer.weight.T
-        return Tangents(values, gradients)
-
-
-# == R(x, y) without torch, from a saved model.
-#
-# Shapes: V vocabulary, N pairs, D dimension.
-
-
-Role = Literal["x", "y"]
-"""Which word of a pair is meant."""
-
-
-class PairVectors(ABC):
-    """R for the ids of a vocabulary."""
-
-    takes_unit_words = True
-    """Whether its inputs have length one."""
-
-    def __init__(self, words: Rows) -> None:
-        self._rows = words
-        self.words, self.dimension = words.shape
-
-    @abstractmethod
-    def inputs(self, ids: IntArray | slice) -> FloatArray:
-        """The vectors of words as R takes them, (N, D)."""
-
-    @cached_property
-    def all_inputs(self) -> FloatArray:
-        """Those of the whole vocabulary, (V, D): made at the first question that needs them."""
-        made = np.empty(self._rows.shape, np.float32)
-        for start in range(0, len(made), ROWS_PER_BLOCK):
-            made[start : start + ROWS_PER_BLOCK] = self.inputs(slice(start, start + ROWS_PER_BLOCK))
-        return made
-
-    @abstractmethod
-    def given(self, word: int, role: Role) -> ConditionalPairNetwork:
-        """R with `word` as x or as y."""
-
-    @abstractmethod
-    def compose(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        """R of pairs of inputs: (N, D)."""
-
-    def first_layer(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        """What the first layer of R makes of pairs of inputs; of width 0 where R has no layers."""
-        del y
-        return np.empty((len(x), 0), np.float32)
-
-    def __call__(self, x: Sequence[int] | IntArray, y: Sequence[int] | IntArray) -> FloatArray:
-        """R of the pairs of ids: (N, D)."""
-        ids = np.array([x, y], np.intp)
-        made = np.empty((ids.shape[1], self.dimension), np.float32)
-        for start in range(0, len(made), ROWS_PER_BLOCK):
-            block = ids[:, start : start + ROWS_PER_BLOCK]
-            made[start : start + ROWS_PER_BLOCK] = self.compose(*map(self.inputs, block))
-        return made
-
-
-class LearntPairs(PairVectors):
-    """R whose directions training has chosen."""
-
-    @abstractmethod
-    def changed(self, change: Layer) -> "LearntPairs":
-        """R with another layer behind it."""
-
-
-class MlpPairs(LearntPairs):
-    """R(x, y) = MLP(x, y, x∘y) on normalised words."""
-
-    def __init__(self, saved: SavedModel) -> None:
-        super().__init__(saved.rows("pair.words"))
-        self._bias = saved.array("pair.first.bias")
-        weight = np.ascontiguousarray(saved.array("pair.first.weight").T)
-        self._weight_x, self._weight_y, self._weight_product = np.split(weight, 3)
-        count = saved.config["recipe"]["pair"]["layers"] - 1
-        names = [f"pair.others.{number}" for number in range(count)]
-        self._others = tuple(
-            Layer(
-                np.ascontiguousarray(saved.array(f"{name}.weight").T), saved.array(f"{name}.bias")
-            )
-            for name in names
-        )
-
-    def inputs(self, ids: IntArray | slice) -> FloatArray:
-        """Of length one."""
-        return normalise(self._rows[ids])
-
-    def given(self, word: int, role: Role) -> ConditionalPairNetwork:
-        """The first layer with the given word in its weights."""
-        vector = self.inputs(np.array([word]))[0]
-        own, other = self._weight_x, self._weight_y
-        if role == "y":
-            own, other = other, own
-        weight = other + self._weight_product * vector[:, None]
-        first = Layer(weight, self._bias + vector @ own)
-        return ConditionalPairNetwork((first, *self._others))
-
-    def changed(self, change: Layer) -> "MlpPairs":
-        """The last layer and the change are one."""
-        made = copy(self)
-        if self._others:
-            made._others = (*self._others[:-1], self._others[-1].then(change))
-            return made
-        made._weight_x, made._weight_y, made._weight_product = (
-            weight @ change.weight
-            for weight in (self._weight_x, self._weight_y, self._weight_product)
-        )
-        made._bias = change(self._bias)
-        return made
-
-    def compose(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        """All layers."""
-        hidden = self._combined(x, y)
-        for layer in self._others:
-            hidden = layer(np.maximum(hidden, 0, out=hidden))
-        return hidden
-
-    def first_layer(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        """Behind its ReLU."""
-        return np.maximum(self._combined(x, y), 0)
-
-    def _combined(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        hidden: FloatArray = x @ self._weight_x + y @ self._weight_y
-        hidden += (x * y) @ self._weight_product
-        hidden += self._bias
-        return hidden
-
-
-class MultiplyPairs(LearntPairs):
-    """R(x, y) = x∘y on normalised words."""
-
-    def __init__(self, words: Rows) -> None:
-        super().__init__(words)
-        size = self.dimension
-        self._change = Layer(np.eye(size, dtype=np.float32), np.zeros(size, np.float32))
-
-    def inputs(self, ids: IntArray | slice) -> FloatArray:
-        """Of length one."""
-        return normalise(self._rows[ids])
-
-    def given(self, word: int, role: Role) -> ConditionalPairNetwork:
-        """A diagonal layer before the change; both roles are one."""
-        del role
-        vector = self.inputs(np.array([word]))[0]
-        return ConditionalPairNetwork(
-            (Layer(np.diag(vector), np.zeros_like(vector)).then(self._change),)
-        )
-
-    def changed(self, change: Layer) -> "MultiplyPairs":
-        """Behind the change so far."""
-        made = copy(self)
-        made._change = self._change.then(change)
-        return made
-
-    def compose(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        """Their product, changed."""
-        return self._change(x * y)
-
-
-class DifferencePairs(PairVectors):
-    """R(x, y) = (x − y) / ‖x − y‖."""
-
-    takes_unit_words = False
-
-    def inputs(self, ids: IntArray | slice) -> FloatArray:
-        """As they are."""
-        return self._rows[ids]
-
-    def given(self, word: int, role: Role) -> ConditionalPairNetwork:
-        """The difference to the given word."""
-        sign = np.float32(-1 if role == "x" else 1)
-        vector = self.inputs(np.array([word]))[0]
-        identity = np.eye(self.dimension, dtype=np.float32)
-        return ConditionalPairNetwork((Layer(sign * identity, -sign * vector),), is_normalised=True)
-
-    def compose(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        """Their difference, of length one."""
-        return normalise(x - y)
-
-
-def make_pair_vectors(saved: SavedModel) -> PairVectors:
-    """R as the model's recipe has it."""
-    composition = saved.config["recipe"]["pair"]["composition"]
-    if composition == "mlp":
-        return MlpPairs(saved)
-    if composition == "multiply":
-        return MultiplyPairs(saved.rows("pair.words"))
-    if composition == "difference":
-        return DifferencePairs(saved.rows("pair.words"))
-    raise InputError(
-        f"{saved.folder}: composition {composition!r} is not known here; upgrade pair2vec"
-    )

@@ -1,26 +1,57 @@
-"""What a question is answered with: the best words, pairs or patterns, and their scores."""
+"""Search: the words, pairs and patterns with the best scores.
 
-from collections.abc import Callable, Iterable, Sequence
+An exact search scores the whole vocabulary. A shortlist is chosen by approximate scores first: with
+one word fixed, R is a network with ReLUs, so that a score is a piecewise linear function of the
+other word. The vocabulary is divided into clusters once. For each query, the score is linearised at
+the centroid of each cluster, which gives every word of the cluster its approximate score by one dot
+product. The words with the best of these are then scored exactly.
+
+Shapes: V vocabulary, N words or pairs, K clusters, D dimension.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 
-from pair2vec.arrays import FloatArray, IntArray, top_k
+from pair2vec.arrays import FloatArray, IntArray, normalise, top_k
 from pair2vec.errors import UsageError
-from pair2vec.query.pair_encoder import ConditionalPairNetwork, PairVectors, Readout
-from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary, find_typed
+from pair2vec.query.pair_encoder import (
+    ConditionalPairNetwork,
+    Direction,
+    Readout,
+    Role,
+    after_normalising,
+    directed_vectors,
+    dot_product,
+    roles,
+)
+from pair2vec.query.space import SPECIAL_IDS, PairSpace
+from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary, look_up_word
+
+CLUSTERS = 32
+SHORTLIST = 3_000
+
+LARGEST_PRIOR = 1e9
+"""Far below this already, nothing but frequency counts."""
+
+Search = Literal["exact", "shortlist"]
+"""Score every word; or only the `SHORTLIST` words with the best approximate scores."""
+
+CandidateIds = IntArray | slice
+"""The ids of words to choose from, in order; or all of them, as a slice that copies nothing."""
 
 
 class Match(NamedTuple):
-    """A word that fits."""
+    """A word and its score."""
 
     word: str
     score: float
 
 
 class PairMatch(NamedTuple):
-    """A pair that fits."""
+    """A pair and its score."""
 
     x: str
     y: str
@@ -28,35 +59,188 @@ class PairMatch(NamedTuple):
 
 
 class PatternMatch(NamedTuple):
-    """A pattern that fits."""
+    """A pattern and its score."""
 
     pattern: str
     score: float
 
 
 class RelationMatch(NamedTuple):
-    """A word in a relation."""
+    """A word, its relation to the query's word, and the probability of that."""
 
     word: str
     relation: str
     score: float
 
 
-# == How frequent words are, as a prior for what fills a slot.
-#
-# R·C tends to a PMI: how much more often words and pattern meet than their own frequencies make them
-# meet. With the pattern and one word given, PMI + log p(other word) is, up to a constant, the log of
-# how likely the other word is there: a prior of 0 asks what is peculiar, 1 what is likely, and those
-# between weigh one against the other. That is for PMI itself: training draws negative words by a
-# smoothed frequency, and passes over many pairs of frequent words.
+class WordClusters:
+    """A vocabulary in clusters, each with its centroid."""
+
+    def __init__(self, inputs: FloatArray) -> None:
+        """Put each word to the nearest of some words; `inputs` are what R takes, (V, D)."""
+        self._inputs = inputs
+        seeds = np.random.default_rng(0).choice(len(inputs), min(CLUSTERS, len(inputs)), False)
+        self._cluster = (inputs @ inputs[seeds].T).argmax(axis=1)
+        sums = np.zeros((len(seeds), inputs.shape[1]), np.float32)
+        np.add.at(sums, self._cluster, inputs)
+        sizes = np.bincount(self._cluster, minlength=len(seeds))
+        self._centroids = sums / np.maximum(sizes, 1).astype(np.float32)[:, None]
+
+    def approximate_scores(self, network: ConditionalPairNetwork, readout: Readout) -> FloatArray:
+        """A function of R for each word, by its linearisation at the word's centroid: (V,)."""
+        values, gradients = network.linearise(self._centroids, readout)
+        intercepts = values - np.einsum("kd,kd->k", self._centroids, gradients)
+        slopes = self._inputs @ gradients.T
+        scores: FloatArray = np.take_along_axis(slopes, self._cluster[:, None], axis=1)[:, 0]
+        scores += intercepts[self._cluster]
+        return scores
 
 
-LARGEST_PRIOR = 1e9
-"""Far below this already, nothing but frequency counts."""
+class WordScorer(Protocol):
+    """Scores the words of a vocabulary for one query."""
+
+    def scores(self, ids: CandidateIds) -> FloatArray:
+        """Exact scores of some words: (N,)."""
+
+    def approximate_scores(self, clusters: WordClusters) -> FloatArray:
+        """Scores of all words to choose a shortlist by: (V,)."""
+
+
+class SlotScorer:
+    """R·C + prior·log p(word), for the words of one slot of a pattern."""
+
+    def __init__(
+        self, space: PairSpace, word: int, role: Role, context: FloatArray, log_prior: FloatArray
+    ) -> None:
+        """Fix the word of the other slot; `log_prior` is that of all words, (V,)."""
+        self._pairs = space.pairs
+        self._network = space.pairs.conditioned_on(word, role)
+        self._context, self._log_prior = context, log_prior
+
+    def scores(self, ids: CandidateIds) -> FloatArray:
+        return self._network.scores(self._pairs.inputs(ids), self._context) + self._log_prior[ids]
+
+    def approximate_scores(self, clusters: WordClusters) -> FloatArray:
+        readout = dot_product(self._context)
+        return clusters.approximate_scores(self._network, readout) + self._log_prior
+
+
+class AnalogyScorer:
+    """α·cos(r_ab, r_xy) + (1 − α)·cos(b − a + x, y), for words as y (`eq:analogy_score`)."""
+
+    def __init__(
+        self, space: PairSpace, abx: Sequence[int], direction: Direction, alpha: float
+    ) -> None:
+        """Fix the ids of a, b and x."""
+        a, b, x = abx
+        self._pairs = pairs = space.whitened_pairs
+        self._unit_words, self._alpha = space.unit_words, alpha
+        self._networks = [pairs.conditioned_on(x, role) for role in roles(direction)]
+        example = directed_vectors(pairs, np.array([a]), np.array([b]), direction)
+        self._targets = example.reshape(-1, pairs.dimension)
+        first, second, third = self._unit_words[[a, b, x]]
+        self._offset = normalise(second - first + third)
+        # Each direction has unit norm, so the cosine of both together is the mean of theirs.
+        self._pair_weight = np.float32(alpha / len(self._networks))
+
+    def scores(self, ids: CandidateIds) -> FloatArray:
+        total, inputs = self._offset_scores(ids), self._pairs.inputs(ids)
+        for network, target in zip(self._networks, self._targets, strict=True):
+            total += self._pair_weight * network.cosines(inputs, target[None])[:, 0]
+        return total
+
+    def approximate_scores(self, clusters: WordClusters) -> FloatArray:
+        total = self._offset_scores(slice(None))
+        for network, target in zip(self._networks, self._targets, strict=True):
+            cosine = after_normalising(dot_product(target))
+            total += self._pair_weight * clusters.approximate_scores(network, cosine)
+        return total
+
+    def _offset_scores(self, ids: CandidateIds) -> FloatArray:
+        """(1 − α)·cos(b − a + x, y): 3CosAdd."""
+        scores: FloatArray = (1 - self._alpha) * (self._unit_words[ids] @ self._offset)
+        return scores
+
+
+class WordSearch:
+    """The words of a model with the best scores."""
+
+    def __init__(self, space: PairSpace) -> None:
+        self._space = space
+        self._vocabulary = space.vocabulary
+
+    def log_prior(self, prior: float) -> FloatArray:
+        """prior·log p(word) of each word: (V,)."""
+        return np.float32(prior) * self._log_frequencies
+
+    @cached_property
+    def _log_frequencies(self) -> FloatArray:
+        return log_frequencies(self._vocabulary)
+
+    def best_words(
+        self,
+        scorer: WordScorer,
+        query: Sequence[int],
+        *,
+        among: Iterable[str] | None,
+        search: Search,
+        top: int,
+    ) -> list[Match]:
+        """The `top` words, without special tokens and those of the query.
+
+        Args:
+            scorer: Of words, for this query.
+            query: The ids of the words in the query.
+            among: Words to choose from; None is the whole vocabulary.
+            search: How; words to choose from are always scored exactly.
+            top: How many to return.
+        """
+        exclude = (*SPECIAL_IDS, *query)
+        ids = self._candidates(scorer, exclude, among, search)
+        scores = scorer.scores(ids)
+        words = np.arange(len(self._vocabulary))[ids]
+        excluded = np.flatnonzero(np.isin(words, exclude))
+        return [
+            Match(self._vocabulary.words[words[n]], float(scores[n]))
+            for n in top_k(scores, top, excluded.tolist())
+        ]
+
+    @cached_property
+    def _clusters(self) -> WordClusters:
+        return WordClusters(self._space.pairs.all_inputs)
+
+    def _candidates(
+        self,
+        scorer: WordScorer,
+        exclude: Iterable[int],
+        among: Iterable[str] | None,
+        search: Search,
+    ) -> CandidateIds:
+        if search not in get_args(Search):
+            raise UsageError(
+                f"search is {search!r}; it must be one of {', '.join(get_args(Search))}"
+            )
+        if among is not None:
+            ids = {look_up_word(word, self._vocabulary) for word in among}
+            return np.array(sorted(ids), np.intp)
+        if search == "shortlist" and len(self._vocabulary) > SHORTLIST:
+            return shortlist(scorer.approximate_scores(self._clusters), exclude)
+        return slice(None)
+
+
+def shortlist(approximate_scores: FloatArray, exclude: Iterable[int]) -> IntArray:
+    """The words to score exactly, in order of their ids."""
+    return np.sort(top_k(approximate_scores, SHORTLIST, exclude))
 
 
 def check_prior(prior: float) -> float:
-    """The same, if it can be one.
+    """The weight of log p(word) beside R·C, if it can be one.
+
+    R·C estimates a PMI: how much more often words and pattern occur together than by chance. With
+    the pattern and one word fixed, PMI + log p(other word) is, up to a constant, the log of the
+    other word's probability there: a prior of 0 ranks by association, 1 by probability, and others
+    interpolate. That holds for PMI itself: training draws negative words by a smoothed frequency,
+    and subsamples pairs of frequent words.
 
     Raises:
         UsageError: it is negative or not finite, or so large that sums with it would not be.
@@ -77,122 +261,66 @@ def log_frequencies(vocabulary: Vocabulary) -> FloatArray:
     return logs
 
 
-# == A shortlist: the words that may answer a question, found without asking all of them exactly.
-#
-# With one word given, R is a network with ReLUs, so a score is a piecewise linear function of the
-# other word. The vocabulary is divided into a few regions of like words once. For a question, the
-# network is run at the middle of each region, forwards and backwards; its tangent there scores every
-# word of the region by one dot product. The words with the best of these scores are the shortlist,
-# which is then scored exactly.
+def pair_cosines(
+    space: PairSpace, example: tuple[int, int], x: IntArray, y: IntArray, direction: Direction
+) -> FloatArray:
+    """The cosine of each pair's vector with that of an example pair: (N,)."""
+    pairs = space.whitened_pairs
+    first, second = (np.array([word]) for word in example)
+    target = normalise(directed_vectors(pairs, first, second, direction)[0])
+    cosines = [
+        normalise(directed_vectors(pairs, *block, direction)) @ target
+        for block in pair_blocks(x, y, 16_384)
+    ]
+    return np.concatenate(cosines) if cosines else np.empty(0, np.float32)
 
 
-REGIONS = 32
-SHORTLIST = 3_000
+def pair_blocks(x: IntArray, y: IntArray, size: int) -> Iterator[tuple[IntArray, IntArray]]:
+    """`size` pairs at a time, so that memory does not grow with their number."""
+    for start in range(0, len(x), size):
+        yield x[start : start + size], y[start : start + size]
 
 
-class Regions:
-    """A vocabulary, divided."""
-
-    def __init__(self, words: FloatArray) -> None:
-        """Divide words by the nearest of some of them.
-
-        Args:
-            words: As R takes them, (V, D).
-        """
-        self._words = words
-        chosen = np.random.default_rng(0).choice(len(words), min(REGIONS, len(words)), False)
-        self._region = (words @ words[chosen].T).argmax(axis=1)
-        sums = np.zeros((len(chosen), words.shape[1]), np.float32)
-        np.add.at(sums, self._region, words)
-        sizes = np.bincount(self._region, minlength=len(chosen))
-        self._middles = sums / np.maximum(sizes, 1).astype(np.float32)[:, None]
-
-    def rough_scores(self, half: ConditionalPairNetwork, readout: Readout) -> FloatArray:
-        """What the tangents say of each word: (V,)."""
-        values, gradients = half.tangents(self._middles, readout)
-        at_zero = values - np.einsum("rd,rd->r", self._middles, gradients)
-        by_region = self._words @ gradients.T
-        picked: FloatArray = np.take_along_axis(by_region, self._region[:, None], axis=1)[:, 0]
-        picked += at_zero[self._region]
-        return picked
+def all_pairs(ids: IntArray) -> tuple[IntArray, IntArray]:
+    """Each ordered pair of two different words."""
+    x, y = (side.ravel() for side in np.meshgrid(ids, ids, indexing="ij"))
+    return x[x != y], y[x != y]
 
 
-def shortlist(rough_scores: FloatArray, without: Iterable[int]) -> IntArray:
-    """The words to score exactly, in order of their ids."""
-    return np.sort(top_k(rough_scores, SHORTLIST, without))
+def analogous_pairs(
+    words: FloatArray, x: int, y: int, *, first_words: int = 300, second_words: int = 30
+) -> tuple[IntArray, IntArray]:
+    """Pairs that may be in the relation of (x, y), among the V² there are.
+
+    The nearest words to x, each with the nearest words to itself plus y − x: a search by single
+    words finds the candidates, which the pair vectors then rank.
+
+    Args:
+        words: The vocabulary's vectors, of unit norm: (V, D).
+        x: The id of the first word.
+        y: The id of the second word.
+        first_words: How many words near x.
+        second_words: How many for each of them.
+    """
+    # Pairs that share a word with the example are near it for that alone, and crowd out the rest.
+    exclude = (*SPECIAL_IDS, x, y)
+    firsts = top_k(words @ words[x], first_words, exclude)
+    targets = normalise(words[firsts] + (words[y] - words[x]))
+    seconds = [
+        top_k(scores, second_words, (*exclude, first))
+        for first, scores in zip(firsts.tolist(), targets @ words.T, strict=True)
+    ]
+    return np.repeat(firsts, list(map(len, seconds))), np.concatenate(seconds)
 
 
-# == The words that answer a question best, of all in the vocabulary or of some.
-
-
-Search = Literal["exact", "shortlist"]
-"""Score every word; or only some thousand that a rough score chooses (`query.search`)."""
-
-CandidateIds = IntArray | slice
-"""The ids of words to choose from, in order; or all of them, as a slice that copies nothing."""
-
-_SPECIAL = range(len(SPECIAL_TOKENS))
-
-
-class WordSearch:
-    """A vocabulary, to be searched by scores."""
-
-    def __init__(self, vocabulary: Vocabulary, pairs: PairVectors) -> None:
-        self._vocabulary = vocabulary
-        self._pairs = pairs
-
-    @cached_property
-    def regions(self) -> Regions:
-        """What rough scores are made with."""
-        return Regions(self._pairs.all_inputs)
-
-    def inputs(self, ids: CandidateIds) -> FloatArray:
-        """The vectors of words as R takes them."""
-        return self._pairs.all_inputs if isinstance(ids, slice) else self._pairs.inputs(ids)
-
-    def best_words(
-        self,
-        scores: Callable[[CandidateIds], FloatArray],
-        rough_scores: Callable[[], FloatArray],
-        given: Sequence[int],
-        *,
-        among: Iterable[str] | None,
-        search: Search,
-        top: int,
-    ) -> list[Match]:
-        """The words with the best scores, without special tokens and those given.
-
-        Args:
-            scores: Of some words.
-            rough_scores: Of all words; asked for only where a shortlist is made.
-            given: The ids of the words in the question.
-            among: Words to choose from; all of the vocabulary otherwise.
-            search: How.
-            top: How many to return.
-        """
-        ids = self._candidates(among, search, given, rough_scores)
-        found = scores(ids)
-        numbers = np.arange(len(self._vocabulary))[ids]
-        left_out = np.flatnonzero(np.isin(numbers, (*_SPECIAL, *given)))
-        return [
-            Match(self._vocabulary.words[numbers[place]], float(found[place]))
-            for place in top_k(found, top, left_out.tolist())
-        ]
-
-    def _candidates(
-        self,
-        among: Iterable[str] | None,
-        search: Search,
-        given: Sequence[int],
-        rough_scores: Callable[[], FloatArray],
-    ) -> CandidateIds:
-        """The words to score."""
-        if search not in get_args(Search):
-            raise UsageError(
-                f"search is {search!r}; it must be one of {', '.join(get_args(Search))}"
-            )
-        if among is not None:
-            return np.array(sorted({find_typed(word, self._vocabulary) for word in among}), np.intp)
-        if search == "shortlist" and len(self._vocabulary) > SHORTLIST:
-            return shortlist(rough_scores(), (*_SPECIAL, *given))
-        return slice(None)
+def repeated_words(scores: FloatArray, x: IntArray, y: IntArray) -> list[int]:
+    """The indices of pairs that share a word with a pair of a better score."""
+    seen: set[int] = set()
+    repeated = []
+    for index in np.argsort(-scores, kind="stable").tolist():
+        pair = {int(x[index]), int(y[index])}
+        if seen & pair:
+            repeated.append(index)
+        else:
+            seen |= pair
+    return repeated

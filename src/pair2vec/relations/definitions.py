@@ -1,6 +1,6 @@
-"""What a relation is: a few example pairs, patterns such as ``X is a kind of Y``, or both.
+"""Definitions of relations: example pairs, patterns such as ``X is a kind of Y``, or both.
 
-The built-in relations are in ``data/relations.toml``; a file of one's own has the same form.
+The built-in relations are in ``data/relations.toml``; a file of your own has the same form.
 """
 
 import re
@@ -32,9 +32,9 @@ class RelationDefinition:
     examples: tuple[tuple[str, str], ...] = ()
     """Pairs of x and y."""
     patterns: tuple[str, ...] = ()
-    """In which they stand; with Y before X, too."""
+    """That they occur in; Y may come before X."""
     symmetric: bool = False
-    """Whether x and y may change places."""
+    """Whether it holds for (y, x) as well."""
 
     def inverted(self, name: str, definition: str) -> "RelationDefinition":
         """The relation of y to x."""
@@ -49,14 +49,14 @@ class RelationDefinition:
     @property
     def all_examples(self) -> tuple[tuple[str, str], ...]:
         """Those of a symmetric relation both ways."""
-        turned = tuple((y, x) for x, y in self.examples) if self.symmetric else ()
-        return tuple(dict.fromkeys((*self.examples, *turned)))
+        swapped = tuple((y, x) for x, y in self.examples) if self.symmetric else ()
+        return tuple(dict.fromkeys((*self.examples, *swapped)))
 
     @property
     def all_patterns(self) -> tuple[str, ...]:
         """Those of a symmetric relation both ways."""
-        turned = tuple(map(swap_slots, self.patterns)) if self.symmetric else ()
-        return tuple(dict.fromkeys((*self.patterns, *turned)))
+        swapped = tuple(map(swap_slots, self.patterns)) if self.symmetric else ()
+        return tuple(dict.fromkeys((*self.patterns, *swapped)))
 
 
 def swap_slots(pattern: str) -> str:
@@ -75,32 +75,32 @@ def read_definitions(path: Path | None = None) -> tuple[RelationDefinition, ...]
     Raises:
         InputError: there is no such file, or it is not of the form of the built-in one.
     """
-    place: Path | Traversable = path or files("pair2vec.relations") / "data" / "relations.toml"
-    if not place.is_file():
-        raise InputError(f"{place}: no such file; give a TOML file of relations")
+    file: Path | Traversable = path or files("pair2vec.relations") / "data" / "relations.toml"
+    if not file.is_file():
+        raise InputError(f"{file}: no such file; give a TOML file of relations")
     try:
-        content = tomllib.loads(place.read_bytes().decode())
+        tables = tomllib.loads(file.read_bytes().decode())
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise InputError(f"{place}: is not TOML: {error}") from error
-    if not content:
-        raise InputError(f"{place}: has no relation; write one as [name] with examples below it")
-    return tuple(_definition(str(place), name, content) for name in content)
+        raise InputError(f"{file}: is not TOML: {error}") from error
+    if not tables:
+        raise InputError(f"{file}: has no relation; write one as [name] with examples below it")
+    return tuple(_parse_definition(str(file), name, tables) for name in tables)
 
 
-def _definition(place: str, name: str, content: Mapping[str, Any]) -> RelationDefinition:
-    where = f"{place}, [{name}]"
-    table = _checked(where, name, content[name])
+def _parse_definition(file: str, name: str, tables: Mapping[str, Any]) -> RelationDefinition:
+    where = f"{file}, [{name}]"
+    table = _check_table(where, name, tables[name])
     other = table.get("inverse")
     if other is None:
-        return _own_definition(where, name, table)
-    if other not in content or not isinstance(content[other], dict) or "inverse" in content[other]:
+        return _parse_table(where, name, table)
+    if other not in tables or not isinstance(tables[other], dict) or "inverse" in tables[other]:
         raise InputError(f"{where}: is the inverse of {other!r}, which has no examples of its own")
-    original = _definition(place, other, content)
+    original = _parse_definition(file, other, tables)
     return original.inverted(name, table.get("definition", ""))
 
 
-def _checked(where: str, name: str, table: object) -> dict[str, Any]:
-    """A table with no other fields than it may have."""
+def _check_table(where: str, name: str, table: object) -> dict[str, Any]:
+    """The table, if it has no other fields than it may have."""
     if not isinstance(table, dict):
         raise InputError(f"{where}: is not a table; write [name] and the fields below it")
     if name == NONE:
@@ -115,7 +115,7 @@ def _checked(where: str, name: str, table: object) -> dict[str, Any]:
     return table
 
 
-def _own_definition(where: str, name: str, table: Mapping[str, Any]) -> RelationDefinition:
+def _parse_table(where: str, name: str, table: Mapping[str, Any]) -> RelationDefinition:
     examples = [text.split() for text in _texts(where, "examples", table)]
     for pair in examples:
         if len(pair) != 2:

@@ -1,10 +1,12 @@
-"""What the spelling of two words tells of their relation: *unlikely* is *likely* denied.
+"""The features of pairs that relations are predicted from.
 
-Such opposites seldom stand side by side, for a sentence that has one hardly needs the other; so
-the text tells little of them, and their letters all.
+Beside a pair's vectors and words, these are a few numbers for each relation: the similarity to its
+examples, the scores in its patterns, and the offset from x to y.
+
+Shapes: N pairs, E examples, K relations, D dimension, F features.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,59 +14,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pair2vec.arrays import FloatArray, IntArray, normalise
-from pair2vec.query.vectors import PairSpace
-from pair2vec.query.whitening import sampled_pairs
+from pair2vec.query.search import pair_blocks
+from pair2vec.query.space import PairSpace, sampled_pairs
 from pair2vec.relations.definitions import RelationDefinition, has_slots_in_order, swap_slots
+from pair2vec.relations.word_forms import is_negated_form
 
-_PREFIXES = frozenset("un in im il ir dis non non- mis de anti anti- counter counter-".split())
-_SHORTEST = 4
-"""Of what may be denied: *into* is not what *to* is not."""
-
-
-def is_negated_form(word: str, other: str) -> bool:
-    """Whether one of two words looks like the other denied, as *unfair* and *fair*.
-
-    *useful* and *useless* deny each other. Some that look alike do not: *port* and *import*.
-    """
-    short, long = sorted((word, other), key=len)
-    if long.endswith(short):
-        return len(short) >= _SHORTEST and long[: len(long) - len(short)] in _PREFIXES
-    having, lacking = (word, other) if word.endswith("ful") else (other, word)
-    return having.endswith("ful") and lacking == having.removesuffix("ful") + "less"
-
-
-# == What tells relations apart: a pair's vector, its likeness to examples and patterns, its words.
-#
-# Shapes: N pairs, K relations, D dimension.
-
-
+PAIRS_PER_BLOCK = 4_096
 NEAREST_EXAMPLES = 3
-_BLOCK = 4_096
 
 
 @dataclass(frozen=True)
 class ExamplePairs:
-    """Pairs of known relations."""
+    """Pairs of ids that are labelled with a relation."""
 
     x: IntArray
     y: IntArray
     relation: IntArray
-    """The place of each one's relation."""
+    """The index of the relation of each, (E,)."""
 
     @cached_property
     def weights(self) -> FloatArray:
-        """How much each counts, one on the average: more in a relation with few.
+        """The weight of each, 1 on average: larger in a relation with few examples, (E,).
 
-        By the root of how few: relations with many would drown it, but would have nothing of
-        their many examples if all relations counted the same.
+        By the root of their number: unweighted, relations with many would dominate; with equal
+        weight for all relations, their many examples would be worth nothing.
         """
         counts = np.bincount(self.relation)[self.relation]
         weights = 1 / np.sqrt(counts)
-        made: FloatArray = (weights / weights.mean()).astype(np.float32)
-        return made
+        normalised: FloatArray = (weights / weights.mean()).astype(np.float32)
+        return normalised
 
-    def sharing(self, x: IntArray, y: IntArray) -> NDArray[np.bool_]:
-        """Which of them have a word in common with which pair: (N, examples)."""
+    def sharing_a_word(self, x: IntArray, y: IntArray) -> NDArray[np.bool_]:
+        """Whether an example has a word in common with a pair: (N, E)."""
         shared = np.zeros((len(x), len(self.x)), np.bool_)
         for own in (x, y):
             for other in (self.x, self.y):
@@ -73,134 +54,137 @@ class ExamplePairs:
 
 
 class RelationFeatures:
-    """Numbers of pairs by which a regression can tell relations."""
+    """Features of pairs for a linear regression on relations."""
 
     def __init__(
         self,
-        source: PairSpace,
+        space: PairSpace,
         definitions: Sequence[RelationDefinition],
         examples: ExamplePairs,
-        spelled: Sequence[str],
+        spelled: Sequence[str] | None = None,
     ) -> None:
         """Features for relations.
 
         Args:
-            source: What the model has to say of pairs.
+            space: Of the model.
             definitions: Of the relations.
             examples: Of the same.
-            spelled: The words of the vocabulary.
+            spelled: The words as they are spelled, by id; by default the model's vocabulary.
         """
-        self._source = source
-        self._spelled = spelled
+        self._space = space
+        self._spelled = space.vocabulary.words if spelled is None else spelled
         self._examples = examples
         self._relations = len(definitions)
-        self._patterns = PatternFit(source, definitions)
+        self._patterns = PatternScores(space, definitions)
 
     def __call__(self, x: IntArray, y: IntArray) -> FloatArray:
-        """(N, F): the two vectors of each pair, `summaries`, and `words` behind them."""
-        parts = [self._block(first, second) for first, second in pair_blocks(x, y)]
-        return np.concatenate(parts or [self._block(x, y)])
+        """The two vectors of each pair, then `relation_scores`, then `words`: (N, F)."""
+        blocks = [self._block(*block) for block in pair_blocks(x, y, PAIRS_PER_BLOCK)]
+        return np.concatenate(blocks or [self._block(x, y)])
 
     @property
-    def summaries(self) -> slice:
-        """Where the numbers are that sum a pair up.
+    def relation_scores(self) -> slice:
+        """The columns that are more than a vector's.
 
-        They are three a relation, how alike the words are, and the same if one denies the other.
+        Three for each relation, the cosine of the two words, and that cosine again where one word
+        looks like the negation of the other.
         """
-        start = 2 * self._source.pairs.dimension
+        start = 2 * self._space.pairs.dimension
         return slice(start, start + 3 * self._relations + 2)
 
     @property
     def words(self) -> slice:
-        """Where the words themselves are: x, y, and their product."""
-        return slice(self.summaries.stop, None)
+        """The columns of the word vectors: x, y, and their product."""
+        return slice(self.relation_scores.stop, None)
 
     def _block(self, x: IntArray, y: IntArray) -> FloatArray:
-        forward, backward = self._source.pairs(x, y), self._source.pairs(y, x)
-        whole = np.concatenate([self._source.compared(part) for part in (forward, backward)], 1)
-        fits = self._patterns(forward, backward)
-        likeness = self._likeness(whole, x, y)
-        first, second = (self._source.unit_words[ids] for ids in (x, y))
+        forward, backward = self._space.pairs(x, y), self._space.pairs(y, x)
+        vectors = np.concatenate([self._space.whiten(part) for part in (forward, backward)], 1)
+        first, second = (self._space.unit_words[ids] for ids in (x, y))
         product = first * second
-        alike = product.sum(axis=1, keepdims=True)
-        summaries = [likeness, fits, self._moved(x, y), alike, alike * self._denied(x, y)]
-        return np.concatenate([whole, *summaries, first, second, product], axis=1)
-
-    def _denied(self, x: IntArray, y: IntArray) -> FloatArray:
-        """1 where a word is spelled as the other denied, else 0: (N, 1)."""
-        pairs = zip(x.tolist(), y.tolist(), strict=True)
-        found = [
-            is_negated_form(self._spelled[first], self._spelled[second]) for first, second in pairs
+        cosine = product.sum(axis=1, keepdims=True)
+        scores = [
+            self._example_similarity(vectors, x, y),
+            self._patterns(forward, backward),
+            self._offset_similarity(x, y),
+            cosine,
+            cosine * self._is_negated(x, y),
         ]
-        return np.array(found, np.float32).reshape(-1, 1)
+        return np.concatenate([vectors, *scores, first, second, product], axis=1)
+
+    def _example_similarity(self, vectors: FloatArray, x: IntArray, y: IntArray) -> FloatArray:
+        """The mean cosine with the nearest examples of each relation, (N, K).
+
+        Examples that share a word with the pair do not count: they are similar for that alone.
+        """
+        cosines = vectors @ self._example_vectors.T / 2
+        cosines[self._examples.sharing_a_word(x, y)] = -1
+        similarity = np.zeros((len(x), self._relations), np.float32)
+        for relation in range(self._relations):
+            own = cosines[:, self._examples.relation == relation]
+            count = min(NEAREST_EXAMPLES, own.shape[1])
+            if count:
+                nearest = np.partition(own, -count, axis=1)[:, -count:]
+                similarity[:, relation] = nearest.mean(axis=1)
+        return similarity
 
     @cached_property
     def _example_vectors(self) -> FloatArray:
         x, y = self._examples.x, self._examples.y
-        both = [self._source.compared(self._source.pairs(*ids)) for ids in ((x, y), (y, x))]
+        both = [self._space.whiten(self._space.pairs(*ids)) for ids in ((x, y), (y, x))]
         return np.concatenate(both, axis=1)
 
-    def _likeness(self, vectors: FloatArray, x: IntArray, y: IntArray) -> FloatArray:
-        """The mean cosine with the nearest examples of each relation, (N, K).
-
-        Examples that share a word with the pair do not count: they are alike for the word.
-        """
-        cosines = vectors @ self._example_vectors.T / 2
-        cosines[self._examples.sharing(x, y)] = -1
-        likeness = np.zeros((len(x), self._relations), np.float32)
-        for place in range(self._relations):
-            own = cosines[:, self._examples.relation == place]
-            count = min(NEAREST_EXAMPLES, own.shape[1])
-            if count:
-                likeness[:, place] = np.partition(own, -count, axis=1)[:, -count:].mean(axis=1)
-        return likeness
-
-    def _moved(self, x: IntArray, y: IntArray) -> FloatArray:
-        """The cosine of y with x moved as the examples' words are: (N, K)."""
-        words = self._source.unit_words
-        moved = np.zeros((len(x), self._relations), np.float32)
-        for place, difference in enumerate(self._differences):
-            moved[:, place] = np.einsum("nd,nd->n", normalise(words[x] + difference), words[y])
-        return moved
+    def _offset_similarity(self, x: IntArray, y: IntArray) -> FloatArray:
+        """The cosine of y with x plus the mean offset of each relation (3CosAdd): (N, K)."""
+        words = self._space.unit_words
+        similarity = np.zeros((len(x), self._relations), np.float32)
+        for relation, offset in enumerate(self._offsets):
+            similarity[:, relation] = np.einsum("nd,nd->n", normalise(words[x] + offset), words[y])
+        return similarity
 
     @cached_property
-    def _differences(self) -> FloatArray:
-        """From x to y, on the average of each relation's examples: (K, D)."""
-        words, examples = self._source.unit_words, self._examples
-        apart = words[examples.y] - words[examples.x]
-        made = np.zeros((self._relations, words.shape[1]), np.float32)
-        np.add.at(made, examples.relation, apart)
+    def _offsets(self) -> FloatArray:
+        """The mean of y − x over each relation's examples: (K, D)."""
+        words, examples = self._space.unit_words, self._examples
+        sums = np.zeros((self._relations, words.shape[1]), np.float32)
+        np.add.at(sums, examples.relation, words[examples.y] - words[examples.x])
         counts = np.bincount(examples.relation, minlength=self._relations)
-        return made / np.maximum(counts, 1).astype(np.float32)[:, None]
+        return sums / np.maximum(counts, 1).astype(np.float32)[:, None]
+
+    def _is_negated(self, x: IntArray, y: IntArray) -> FloatArray:
+        """1 where one word is spelled as the negation of the other, else 0: (N, 1)."""
+        pairs = zip(x.tolist(), y.tolist(), strict=True)
+        negated = [is_negated_form(self._spelled[a], self._spelled[b]) for a, b in pairs]
+        return np.array(negated, np.float32).reshape(-1, 1)
 
 
-class PatternFit:
-    """How well pairs fit the patterns of relations, compared with random pairs.
+class PatternScores:
+    """The scores of pairs in the patterns of relations, standardised by those of random pairs.
 
-    Patterns with a word that the model does not know are passed over.
+    Patterns with a word that the model does not know are ignored.
     """
 
-    def __init__(self, source: PairSpace, definitions: Sequence[RelationDefinition]) -> None:
-        owned = [
-            (pattern, place)
-            for place, definition in enumerate(definitions)
+    def __init__(self, space: PairSpace, definitions: Sequence[RelationDefinition]) -> None:
+        known = [
+            (pattern, relation)
+            for relation, definition in enumerate(definitions)
             for pattern in definition.all_patterns
-            if source.contexts.knows(pattern)
+            if space.pattern_encoder.knows(pattern)
         ]
-        in_order = [(p, place) for p, place in owned if has_slots_in_order(p)]
-        turned = [(swap_slots(p), place) for p, place in owned if not has_slots_in_order(p)]
-        # Many are in two relations, or in one both ways: their vectors are made once.
-        distinct = {pattern: row for row, pattern in enumerate(dict(in_order + turned))}
-        vectors = source.contexts(list(distinct))
+        in_order = [(p, relation) for p, relation in known if has_slots_in_order(p)]
+        swapped = [(swap_slots(p), relation) for p, relation in known if not has_slots_in_order(p)]
+        # Many belong to two relations, or to one both ways: they are encoded once.
+        rows = {pattern: row for row, pattern in enumerate(dict(in_order + swapped))}
+        vectors = space.pattern_encoder(list(rows))
         self._forward, self._backward = (
-            vectors[[distinct[pattern] for pattern, _ in side]] for side in (in_order, turned)
+            vectors[[rows[pattern] for pattern, _ in side]] for side in (in_order, swapped)
         )
-        self._owner = np.array([place for _, place in in_order + turned], np.intp)
+        self._relation = np.array([relation for _, relation in in_order + swapped], np.intp)
         self._relations = len(definitions)
-        x, y = sampled_pairs(source.pairs.words)
-        usual = self._scores(source.pairs(x, y), source.pairs(y, x))
-        self._mean = usual.mean(axis=0)
-        self._deviation = np.maximum(usual.std(axis=0), np.float32(1e-6))
+        x, y = sampled_pairs(space.pairs.words)
+        random_scores = self._scores(space.pairs(x, y), space.pairs(y, x))
+        self._mean = random_scores.mean(axis=0)
+        self._deviation = np.maximum(random_scores.std(axis=0), np.float32(1e-6))
 
     def __call__(self, forward: FloatArray, backward: FloatArray) -> FloatArray:
         """The mean over each relation's patterns, in standard deviations: (N, K).
@@ -210,19 +194,13 @@ class PatternFit:
             backward: R(y, x), (N, D).
         """
         scores = (self._scores(forward, backward) - self._mean) / self._deviation
-        fits = np.zeros((len(scores), self._relations), np.float32)
-        for place in range(self._relations):
-            own = scores[:, self._owner == place]
+        means = np.zeros((len(scores), self._relations), np.float32)
+        for relation in range(self._relations):
+            own = scores[:, self._relation == relation]
             if own.shape[1]:
-                fits[:, place] = own.mean(axis=1)
-        return fits
+                means[:, relation] = own.mean(axis=1)
+        return means
 
     def _scores(self, forward: FloatArray, backward: FloatArray) -> FloatArray:
-        """R·C of each pattern; those with Y before X take the pair the other way round."""
+        """R·C of each pattern; those with Y before X take the backward vector."""
         return np.concatenate([forward @ self._forward.T, backward @ self._backward.T], axis=1)
-
-
-def pair_blocks(x: IntArray, y: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
-    """Some pairs at a time, so that memory does not grow with how many there are."""
-    for start in range(0, len(x), _BLOCK):
-        yield x[start : start + _BLOCK], y[start : start + _BLOCK]

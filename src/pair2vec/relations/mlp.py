@@ -1,9 +1,9 @@
-"""A small classifier: one hidden layer, learnt with numpy alone.
+"""A small classifier in numpy: one hidden layer, trained with AdamW.
 
 Shapes: N rows, B rows of a batch, F features, H hidden size, K classes.
 
-Dropout and a large decay of the weights keep it from learning its few thousand rows by heart; the
-rate falls to zero over the steps, so that the last ones settle it.
+Dropout and a large weight decay keep it from overfitting a few thousand rows; the learning rate
+decays linearly to zero.
 """
 
 from collections.abc import Iterator
@@ -16,12 +16,12 @@ from pair2vec.errors import UsageError
 from pair2vec.relations.regression import softmax
 
 _BETAS = (np.float32(0.9), np.float32(0.999))
-_TINY = np.float32(1e-8)
+_EPSILON = np.float32(1e-8)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MlpConfig:
-    """How large a network is, and how it learns."""
+    """The size of a network, and how it is trained."""
 
     hidden: int = 300
     dropout: float = 0.5
@@ -29,7 +29,7 @@ class MlpConfig:
     input_dropout: float = 0.2
     """Of features."""
     decay: float = 0.1
-    """Of weights, as in AdamW."""
+    """Of weights, decoupled as in AdamW."""
     steps: int = 3_000
     batch: int = 128
     rate: float = 2e-3
@@ -44,7 +44,7 @@ class MlpConfig:
 
 
 class Mlp:
-    """From features, brought to mean 0 and deviation 1, to probabilities of classes."""
+    """From features, standardised, to probabilities of classes."""
 
     def __init__(
         self,
@@ -54,14 +54,14 @@ class Mlp:
         config: MlpConfig,
         random: np.random.Generator,
     ) -> None:
-        """Learn.
+        """Train a network.
 
         Args:
             features: (N, F)
             labels: The class of each row, (N,).
-            classes: How many there are.
+            classes: K
             config: How.
-            random: Where it begins, what it drops, and in which order it reads.
+            random: Draws the initial weights, dropout and the order of batches.
         """
         self._mean = features.mean(axis=0)
         self._scale: FloatArray = 1 / np.maximum(features.std(axis=0), np.float32(1e-6))
@@ -71,7 +71,7 @@ class Mlp:
             bound = 1 / np.sqrt(max(1, inputs))
             weight = random.uniform(-bound, bound, (inputs, outputs)).astype(np.float32)
             self._parameters += [weight, np.zeros(outputs, np.float32)]
-        self._learn(self._standardised(features), labels, config, random)
+        self._train(self._standardised(features), labels, config, random)
 
     def probabilities(self, features: FloatArray) -> FloatArray:
         """(N, F) to (N, K)."""
@@ -83,32 +83,34 @@ class Mlp:
         rows: FloatArray = (features - self._mean) * self._scale
         return rows
 
-    def _learn(
+    def _train(
         self, rows: FloatArray, labels: IntArray, config: MlpConfig, random: np.random.Generator
     ) -> None:
-        """Adam with decoupled decay (Loshchilov and Hutter, 2019)."""
+        """AdamW (Loshchilov and Hutter, 2019)."""
         moments = [np.zeros_like(p) for p in self._parameters]
         squares = [np.zeros_like(p) for p in self._parameters]
-        for step, chosen in enumerate(_batches(len(rows), config, random)):
+        for step, batch in enumerate(_shuffled_batches(len(rows), config, random)):
             rate = np.float32(config.rate * (1 - step / config.steps))
-            gradients = self._gradients(rows[chosen], labels[chosen], config, random)
+            gradients = self._gradients(rows[batch], labels[batch], config, random)
             corrections = [1 - beta ** (step + 1) for beta in _BETAS]
-            for place, gradient in enumerate(gradients):
-                moments[place] += (1 - _BETAS[0]) * (gradient - moments[place])
-                squares[place] += (1 - _BETAS[1]) * (gradient * gradient - squares[place])
-                divisor = np.sqrt(squares[place] / corrections[1]) + _TINY
-                parameter = self._parameters[place]
+            for parameter, gradient, moment, square in zip(
+                self._parameters, gradients, moments, squares, strict=True
+            ):
+                moment += (1 - _BETAS[0]) * (gradient - moment)
+                square += (1 - _BETAS[1]) * (gradient * gradient - square)
                 parameter *= 1 - rate * np.float32(config.decay)
-                parameter -= (rate / corrections[0]) * moments[place] / divisor
+                parameter -= (
+                    (rate / corrections[0]) * moment / (np.sqrt(square / corrections[1]) + _EPSILON)
+                )
 
     def _gradients(
         self, rows: FloatArray, labels: IntArray, config: MlpConfig, random: np.random.Generator
     ) -> list[FloatArray]:
         """Of the mean cross-entropy of a batch, for each parameter."""
         weight, bias, out_weight, out_bias = self._parameters
-        rows = rows * _kept(rows.shape, config.input_dropout, random)
+        rows = rows * _dropout_mask(rows.shape, config.input_dropout, random)
         hidden: FloatArray = rows @ weight + bias
-        kept = (hidden > 0) * _kept(hidden.shape, config.dropout, random)
+        kept = (hidden > 0) * _dropout_mask(hidden.shape, config.dropout, random)
         hidden *= kept
         errors = softmax(hidden @ out_weight + out_bias)
         errors[np.arange(len(labels)), labels] -= 1
@@ -117,19 +119,21 @@ class Mlp:
         return [rows.T @ back, back.sum(axis=0), hidden.T @ errors, errors.sum(axis=0)]
 
 
-def _kept(shape: tuple[int, ...], dropped: float, random: np.random.Generator) -> FloatArray:
-    """0 for what is dropped; what is kept is made larger, so that sums stay as they are."""
-    is_kept = random.random(shape, np.float32) >= dropped
-    return np.where(is_kept, np.float32(1 / (1 - dropped)), np.float32(0))
+def _dropout_mask(
+    shape: tuple[int, ...], dropout: float, random: np.random.Generator
+) -> FloatArray:
+    """0 where a unit is dropped; the others are scaled up, so that the expectation stays."""
+    is_kept = random.random(shape, np.float32) >= dropout
+    return np.where(is_kept, np.float32(1 / (1 - dropout)), np.float32(0))
 
 
-def _batches(rows: int, config: MlpConfig, random: np.random.Generator) -> Iterator[IntArray]:
-    """Rows in a new order for each pass over them, as many batches as there are steps."""
-    made = 0
-    while made < config.steps:
-        order = random.permutation(rows)
-        for start in range(0, rows, config.batch):
-            if made == config.steps:
-                return
-            yield order[start : start + config.batch]
-            made += 1
+def _shuffled_batches(
+    rows: int, config: MlpConfig, random: np.random.Generator
+) -> Iterator[IntArray]:
+    """As many batches as there are steps; each epoch in a new order."""
+    starts = range(0, rows, config.batch)
+    for step in range(config.steps):
+        if step % len(starts) == 0:
+            order = random.permutation(rows)
+        start = starts[step % len(starts)]
+        yield order[start : start + config.batch]

@@ -1,5 +1,7 @@
-"""Forms of one English word: *cheap* and *cheaper*, *stands*, *standing* and *stood*."""
+"""Forms of English words by spelling: inflections, negations, and known forms of unknown words."""
 
+import re
+from collections.abc import Container, Iterator
 from functools import cache
 from importlib.resources import files
 
@@ -14,13 +16,27 @@ _INFLECTIONS = {
     "ied": "y",
     "est": "er",
 }
-"""Endings, and what they stand in the place of: *tries* is of *try*, *highest* of *higher*."""
+"""Endings, and what they replace: *tries* is a form of *try*, *highest* of *higher*."""
 _SHORTEST_STEM = 3
+
+_NEGATING_PREFIXES = frozenset(
+    "un in im il ir dis non non- mis de anti anti- counter counter-".split()
+)
+_SHORTEST_NEGATED = 4
+"""*into* is no negation of *to*."""
+
+_SPELLINGS = (("our", "or"), ("or", "our"), ("ise", "ize"), ("ize", "ise"))
+_FORMS = (
+    *(("", "s"), ("", "es"), ("s", ""), ("es", ""), ("y", "ies"), ("ies", "y")),
+    *(("", "d"), ("", "ed"), ("", "ing"), ("e", "ing")),
+)
+_SHORTEST_PART = 3
+_SHORTEST_HEAD = 4
 
 
 def is_form(word: str, other: str) -> bool:
-    """Whether two words look like forms of one, by their endings or as irregular ones."""
-    # Of one length, *employer* would be a form of *employee*, though not the other way round.
+    """Whether two words look like forms of one: *cheap* and *cheaper*, *stands* and *stood*."""
+    # Of equal length, *employer* would be a form of *employee*, though not the other way round.
     if len(word) != len(other) and differ_by_ending(word, other):
         return True
     return not _base_forms(word).isdisjoint(_base_forms(other))
@@ -35,26 +51,77 @@ def differ_by_ending(word: str, other: str) -> bool:
 
 @cache
 def _base_forms(word: str) -> frozenset[str]:
-    """What a word may be an inflected form of; some of it is a stem that is no word itself."""
+    """What a word may be an inflected form of; some of them are stems that are no words."""
     stems = {
-        word.removesuffix(ending) + instead
-        for ending, instead in _INFLECTIONS.items()
-        if word.endswith(ending) and len(word) - len(ending) + len(instead) >= _SHORTEST_STEM
+        word.removesuffix(ending) + replaced
+        for ending, replaced in _INFLECTIONS.items()
+        if word.endswith(ending) and len(word) - len(ending) + len(replaced) >= _SHORTEST_STEM
     }
-    # *stopping* is of *stop*, and *writing* of *write*.
+    # *stopping* is a form of *stop*, and *writing* of *write*.
     stems |= {stem[:-1] for stem in stems if stem[-1:] == stem[-2:-1]}
     stems |= {f"{stem}e" for stem in stems if word.endswith("ing")}
-    return frozenset({word, *stems, *_irregular().get(word, ())})
+    return frozenset({word, *stems, *_irregular_bases().get(word, ())})
 
 
 @cache
-def _irregular() -> dict[str, list[str]]:
-    """By form, the base forms."""
+def _irregular_bases() -> dict[str, list[str]]:
+    """The base forms of each irregular form."""
     text = (files("pair2vec.relations") / "data" / "irregular_forms.txt").read_text()
-    found: dict[str, list[str]] = {}
+    bases: dict[str, list[str]] = {}
     for line in text.splitlines():
         base, *forms = line.split()
         if base != "#":
             for form in forms:
-                found.setdefault(form, []).append(base)
-    return found
+                bases.setdefault(form, []).append(base)
+    return bases
+
+
+def is_negated_form(word: str, other: str) -> bool:
+    """Whether one of two words looks like the negation of the other: *unfair* and *fair*.
+
+    *useful* and *useless* negate each other. Some that look so do not: *port* and *import*. Such
+    opposites seldom occur together, for a sentence with one hardly needs the other: their spelling
+    says what contexts do not.
+    """
+    short, long = sorted((word, other), key=len)
+    if long.endswith(short):
+        prefix = long[: len(long) - len(short)]
+        return len(short) >= _SHORTEST_NEGATED and prefix in _NEGATING_PREFIXES
+    having, lacking = (word, other) if word.endswith("ful") else (other, word)
+    return having.endswith("ful") and lacking == having.removesuffix("ful") + "less"
+
+
+def closest_known_form(word: str, known: Container[str]) -> str | None:
+    """The known word to use for one that may be out of the vocabulary; None if there is none.
+
+    A known word is its own; ``Body_part`` is read as *part*, ``trouser`` as *trousers*,
+    ``bookcase`` as *case*.
+    """
+    return next((spelling for spelling in spelling_variants(word) if spelling in known), None) or (
+        _head(word.lower(), known)
+    )
+
+
+def spelling_variants(word: str) -> Iterator[str]:
+    """The word in lower case; then its other spellings and forms, the most likely first."""
+    lower = word.lower()
+    yield lower
+    for joint in ("", "-"):
+        joined = re.sub(r"[-_ ]", joint, lower)
+        if joined != lower:
+            yield joined
+    for ending, other in _FORMS:
+        if lower.endswith(ending):
+            yield lower[: len(lower) - len(ending)] + other
+    for part, other in _SPELLINGS:
+        if part in lower:
+            yield lower.replace(part, other)
+    # The head of a term comes last: a body part is a part.
+    parts = re.split(r"[-_ ]", lower)
+    yield from (part for part in reversed(parts[1:] and parts) if len(part) >= _SHORTEST_PART)
+
+
+def _head(word: str, known: Container[str]) -> str | None:
+    """The longest known ending of a compound whose beginning is known, too."""
+    cuts = range(_SHORTEST_PART, len(word) - _SHORTEST_HEAD + 1)
+    return next((word[cut:] for cut in cuts if word[:cut] in known and word[cut:] in known), None)
