@@ -1,4 +1,4 @@
-"""A WordNet of a few words, written as the files of a real one."""
+"""A WordNet of a few words, written as the files of a real synset."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pair2vec.wordnet.dictionary import WordNet
+from pair2vec.wordnet.synsets import POS_FILES
 
-FILES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 LICENCE = "  1 This is no part of the dictionary.  \n  2 WordNet, in small.  \n"
 
 
@@ -29,7 +29,7 @@ class Meaning(NamedTuple):
     links: tuple[Link, ...] = ()
 
     @property
-    def part(self) -> str:
+    def pos(self) -> str:
         return "a" if self.type == "s" else self.type
 
 
@@ -88,13 +88,13 @@ def write_wordnet(
     folder.mkdir(parents=True, exist_ok=True)
     meanings = list(meanings)
     offsets = _offsets(meanings)
-    for part, ending in FILES.items():
-        own = [one for one in meanings if one.part == part]
-        data = [_data_line(one, meanings, offsets) for one in own]
-        (folder / f"data.{ending}").write_text(LICENCE + "".join(data))
-        (folder / f"index.{ending}").write_text(LICENCE + "".join(_index_lines(own, offsets)))
-        irregular = sorted(exceptions.get(part, {}).items())
-        (folder / f"{ending}.exc").write_text("".join(f"{f} {base}\n" for f, base in irregular))
+    for pos, suffix in POS_FILES.items():
+        own = [synset for synset in meanings if synset.pos == pos]
+        data = [_data_line(synset, meanings, offsets) for synset in own]
+        (folder / f"data.{suffix}").write_text(LICENCE + "".join(data))
+        (folder / f"index.{suffix}").write_text(LICENCE + "".join(_index_lines(own, offsets)))
+        irregular = sorted(exceptions.get(pos, {}).items())
+        (folder / f"{suffix}.exc").write_text("".join(f"{f} {base}\n" for f, base in irregular))
     return folder
 
 
@@ -104,36 +104,36 @@ def small_wordnet(folder: Path, meanings: Iterable[Meaning] = SMALL) -> WordNet:
 
 def _offsets(meanings: list[Meaning]) -> dict[str, int]:
     """A line is as long with any offsets as with the right ones."""
-    nowhere = {one.name: 0 for one in meanings}
-    ends = dict.fromkeys(FILES, len(LICENCE))
-    found = {}
-    for one in meanings:
-        found[one.name] = ends[one.part]
-        ends[one.part] += len(_data_line(one, meanings, nowhere))
-    return found
+    zeros = {synset.name: 0 for synset in meanings}
+    ends = dict.fromkeys(POS_FILES, len(LICENCE))
+    offsets = {}
+    for synset in meanings:
+        offsets[synset.name] = ends[synset.pos]
+        ends[synset.pos] += len(_data_line(synset, meanings, zeros))
+    return offsets
 
 
-def _data_line(one: Meaning, meanings: list[Meaning], offsets: Mapping[str, int]) -> str:
-    part_of = {other.name: other.part for other in meanings}
-    words = "".join(f" {word} 0" for word in one.words)
+def _data_line(synset: Meaning, meanings: list[Meaning], offsets: Mapping[str, int]) -> str:
+    pos_of = {other.name: other.pos for other in meanings}
+    words = "".join(f" {word} 0" for word in synset.words)
     links = "".join(
-        f" {symbol} {offsets[to]:08d} {part_of[to]} {source:02x}{target:02x}"
-        for symbol, to, source, target in one.links
+        f" {symbol} {offsets[to]:08d} {pos_of[to]} {source:02x}{target:02x}"
+        for symbol, to, source, target in synset.links
     )
-    frames = " 01 + 02 00" if one.type == "v" else ""
-    head = f"{offsets[one.name]:08d} 03 {one.type} {len(one.words):02x}{words}"
-    return f'{head} {len(one.links):03d}{links}{frames} | said of {one.name}; "a | b"  \n'
+    frames = " 01 + 02 00" if synset.type == "v" else ""
+    head = f"{offsets[synset.name]:08d} 03 {synset.type} {len(synset.words):02x}{words}"
+    return f'{head} {len(synset.links):03d}{links}{frames} | said of {synset.name}; "a | b"  \n'
 
 
 def _index_lines(own: list[Meaning], offsets: Mapping[str, int]) -> list[str]:
     senses: defaultdict[str, list[Meaning]] = defaultdict(list)
-    for one in own:
-        for word in one.words:
-            senses[word.partition("(")[0].lower()].append(one)
+    for synset in own:
+        for word in synset.words:
+            senses[word.partition("(")[0].lower()].append(synset)
     lines = []
     for lemma, meanings in sorted(senses.items()):
-        symbols = sorted({link.symbol for one in meanings for link in one.links})
+        symbols = sorted({link.symbol for synset in meanings for link in synset.links})
         counts = f"{len(meanings)} {len(symbols)}{''.join(f' {s}' for s in symbols)}"
-        places = "".join(f" {offsets[one.name]:08d}" for one in meanings)
-        lines.append(f"{lemma} {meanings[0].part} {counts} {len(meanings)} 0{places}  \n")
+        own_offsets = "".join(f" {offsets[synset.name]:08d}" for synset in meanings)
+        lines.append(f"{lemma} {meanings[0].pos} {counts} {len(meanings)} 0{own_offsets}  \n")
     return lines

@@ -1,4 +1,4 @@
-"""WordNet's files are read where they are asked, found where they usually are, and errors named."""
+"""WordNet's files: where they are found, what is read from them, and errors that name the line."""
 
 from pathlib import Path
 
@@ -7,13 +7,13 @@ from tests.wordnet.real_wordnet import real_wordnet
 from tests.wordnet.small_wordnet import small_wordnet, write_wordnet
 
 from pair2vec.errors import InputError
-from pair2vec.wordnet import dictionary as places
+from pair2vec.wordnet import dictionary
 from pair2vec.wordnet.dictionary import WordNet
 from pair2vec.wordnet.synsets import ANTONYM, HYPERNYM, SIMILAR, SynsetId
 
 
-def words_of(wordnet: WordNet, lemma: str, part: str) -> list[tuple[str, ...]]:
-    return [wordnet.synset(place).words for place in wordnet.synset_ids(lemma, part)]
+def words_of(wordnet: WordNet, lemma: str, pos: str) -> list[tuple[str, ...]]:
+    return [wordnet.synset(synset_id).words for synset_id in wordnet.synset_ids(lemma, pos)]
 
 
 def line_of(path: Path, start: str) -> int:
@@ -30,23 +30,23 @@ def test_a_lemma_has_its_synsets_in_the_order_of_the_index(tmp_path: Path) -> No
     assert words_of(wordnet, "canis_familiaris", "n") == [
         ("dog", "domestic_dog", "Canis_familiaris")
     ]
-    assert wordnet.has("dog", "n") and not wordnet.has("dog", "v")
+    assert wordnet.has_lemma("dog", "n") and not wordnet.has_lemma("dog", "v")
     assert wordnet.synset_ids("dog", "v") == () == wordnet.synset_ids("unheard", "n")
-    # The licence's lines are numbered, but those are no lemmas.
-    assert not wordnet.has("1", "n") and not wordnet.has("", "n")
+    # The numbers of the licence's lines are no lemmas.
+    assert not wordnet.has_lemma("1", "n") and not wordnet.has_lemma("", "n")
 
 
 def test_pointers_lead_to_synsets_and_antonyms_to_words(tmp_path: Path) -> None:
     wordnet = small_wordnet(tmp_path)
-    (place,) = wordnet.synset_ids("wolf", "n")
-    (canid,) = wordnet.synset(place).targets(HYPERNYM)
+    (synset_id,) = wordnet.synset_ids("wolf", "n")
+    (canid,) = wordnet.synset(synset_id).targets(HYPERNYM)
     assert wordnet.synset(canid).words == ("canid",)
-    (hot,) = (wordnet.synset(place) for place in wordnet.synset_ids("hot", "a"))
+    (hot,) = (wordnet.synset(synset_id) for synset_id in wordnet.synset_ids("hot", "a"))
     antonym, similar = hot.pointers
     assert (antonym.symbol, antonym.source_word, antonym.target_word) == (ANTONYM, 1, 1)
     assert wordnet.synset(antonym.target).words == ("cold", "chilly")
     assert (similar.symbol, similar.source_word, similar.target_word) == (SIMILAR, 0, 0)
-    assert similar.target.part == "a"
+    assert similar.target.pos == "a"
     assert wordnet.synset(similar.target).targets(SIMILAR, ANTONYM) == [hot.id]
     assert hot.words == ("hot", "warm")
 
@@ -56,8 +56,8 @@ def test_word_numbers_of_pointers_are_hexadecimal(tmp_path: Path) -> None:
     path = folder / "data.adj"
     path.write_text(path.read_text().replace(" a 0101", " a 1f0a"))
     wordnet = WordNet.open(folder)
-    (place,) = wordnet.synset_ids("hot", "a")
-    assert wordnet.synset(place).pointers[0][2:] == (31, 10)
+    (synset_id,) = wordnet.synset_ids("hot", "a")
+    assert wordnet.synset(synset_id).pointers[0][2:] == (31, 10)
 
 
 def test_a_folder_of_the_files_or_the_one_around_it_is_wordnet(tmp_path: Path) -> None:
@@ -66,17 +66,17 @@ def test_a_folder_of_the_files_or_the_one_around_it_is_wordnet(tmp_path: Path) -
         assert WordNet.open(folder).folder == tmp_path / "WordNet-3.0" / "dict"
 
 
-def test_wordnet_is_where_the_environment_says_else_in_a_usual_place(
+def test_wordnet_is_in_the_folder_of_the_environment_variable_else_in_a_default_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    usual, other = write_wordnet(tmp_path / "usual"), write_wordnet(tmp_path / "other" / "dict")
-    monkeypatch.setattr(places, "USUAL_PLACES", (tmp_path / "nowhere", usual))
+    default, other = write_wordnet(tmp_path / "default"), write_wordnet(tmp_path / "other" / "dict")
+    monkeypatch.setattr(dictionary, "DEFAULT_FOLDERS", (tmp_path / "nowhere", default))
     monkeypatch.delenv("WORDNET", raising=False)
-    assert WordNet.open().folder == usual
+    assert WordNet.open().folder == default
     monkeypatch.setenv("WORDNET", str(other.parent))
     assert WordNet.open().folder == other
-    assert WordNet.open(usual).folder == usual
-    # One who names a folder wants that one, and no other.
+    assert WordNet.open(default).folder == default
+    # A named folder is never replaced by a default one.
     monkeypatch.setenv("WORDNET", str(tmp_path / "nowhere"))
     with pytest.raises(InputError, match="nowhere: no such folder; to have WordNet, get it with"):
         WordNet.open()
@@ -86,7 +86,7 @@ def test_without_wordnet_the_error_says_how_to_get_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("WORDNET", raising=False)
-    monkeypatch.setattr(places, "USUAL_PLACES", (tmp_path,))
+    monkeypatch.setattr(dictionary, "DEFAULT_FOLDERS", (tmp_path,))
     with pytest.raises(InputError, match="WordNet is not on this machine; get it with 'apt-get"):
         WordNet.open()
     folder = write_wordnet(tmp_path / "dict")
@@ -116,10 +116,10 @@ def test_a_damaged_synset_is_named_with_its_line(
     assert content.count(found.encode()) == 1
     path.write_bytes(content.replace(found.encode(), instead.encode("latin-1")))
     wordnet = WordNet.open(tmp_path)
-    (place,) = wordnet.synset_ids("wolf", "n")
+    (synset_id,) = wordnet.synset_ids("wolf", "n")
     with pytest.raises(InputError, match=rf"data\.noun, line {number}: .*{problem}.*; get WordNet"):
-        wordnet.synset(place)
-    # Who does not ask for it is not troubled.
+        wordnet.synset(synset_id)
+    # Other synsets are still read.
     assert words_of(wordnet, "canid", "n") == [("canid",)]
 
 
@@ -127,9 +127,9 @@ def test_a_file_cut_off_is_found_damaged_where_it_ends(tmp_path: Path) -> None:
     path = write_wordnet(tmp_path) / "data.adv"
     path.write_bytes(path.read_bytes()[:-3])
     wordnet = WordNet.open(tmp_path)
-    (place,) = wordnet.synset_ids("fast", "r")
+    (synset_id,) = wordnet.synset_ids("fast", "r")
     with pytest.raises(InputError, match=r"data\.adv, line 3: expected the synset of offset 0000"):
-        wordnet.synset(place)
+        wordnet.synset(synset_id)
     with pytest.raises(InputError, match=r"data\.adv, line 3: expected the synset of offset 01"):
         wordnet.synset(SynsetId("r", 10**6))
 
@@ -137,7 +137,7 @@ def test_a_file_cut_off_is_found_damaged_where_it_ends(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("instead", "problem"),
     [
-        ("wolf n 2 1 @ 1 0", "expected 2 offsets behind 1 symbols"),
+        ("wolf n 2 1 @ 1 0", "expected 2 offsets after 1 symbols"),
         ("wolf n 0 2 @ 1 0", "expected 0 offsets"),
         ("wolf n x 1 @ 1 0", "invalid literal"),
         ("wolf n 1 1 @ 1 0 x", "expected 1 offsets"),
@@ -159,10 +159,10 @@ def test_a_damaged_line_of_the_index_is_named(instead: str, problem: str, tmp_pa
 def test_other_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     (write_wordnet(tmp_path) / "noun.exc").write_text("wolves wolf\nmen\n")
     with pytest.raises(InputError, match=r"noun\.exc, line 2: expected a form and its base forms"):
-        WordNet.open(tmp_path).irregular("wolves", "n")
+        WordNet.open(tmp_path).irregular_bases("wolves", "n")
     (tmp_path / "verb.exc").write_bytes(b"saw see\nwas \xff\n")
     with pytest.raises(InputError, match=r"verb\.exc, line 2: is not text"):
-        WordNet.open(tmp_path).irregular("saw", "v")
+        WordNet.open(tmp_path).irregular_bases("saw", "v")
     wordnet = WordNet.open(tmp_path)
     (tmp_path / "data.adj").unlink()
     with pytest.raises(InputError, match=r"data\.adj: cannot be read: No such file"):
@@ -172,10 +172,10 @@ def test_other_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
 def test_every_lemma_of_the_real_wordnet_is_in_its_synsets() -> None:
     wordnet = real_wordnet()
     assert len(wordnet.synset_ids("dog", "n")) == 7
-    for part, ending in (("v", "verb"), ("r", "adv")):
-        lines = (wordnet.folder / f"index.{ending}").read_text().splitlines()
+    for pos, suffix in (("v", "verb"), ("r", "adv")):
+        lines = (wordnet.folder / f"index.{suffix}").read_text().splitlines()
         lemmas = [line.split()[0] for line in lines if not line.startswith(" ")]
         assert len(lemmas) > 4000
         for lemma in lemmas:
-            for words in words_of(wordnet, lemma, part):
+            for words in words_of(wordnet, lemma, pos):
                 assert lemma in {word.lower() for word in words}

@@ -10,7 +10,7 @@ from pair2vec.wordnet.morphology import base_forms, morphy
 
 
 @pytest.mark.parametrize(
-    ("form", "part", "bases"),
+    ("form", "pos", "bases"),
     [
         ("dog", "n", ["dog"]),
         ("dogs", "n", ["dog"]),
@@ -42,9 +42,9 @@ from pair2vec.wordnet.morphology import base_forms, morphy
     ],
 )
 def test_a_form_has_the_base_forms_that_wordnet_knows(
-    form: str, part: str, bases: list[str], tmp_path: Path
+    form: str, pos: str, bases: list[str], tmp_path: Path
 ) -> None:
-    assert morphy(small_wordnet(tmp_path), form, part) == bases
+    assert morphy(small_wordnet(tmp_path), form, pos) == bases
 
 
 def test_short_nouns_and_those_in_ss_keep_their_endings(tmp_path: Path) -> None:
@@ -61,7 +61,7 @@ def test_a_word_is_looked_up_in_every_part_of_speech_and_any_case(tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("form", "part", "bases"),
+    ("form", "pos", "bases"),
     [
         ("singing", "v", ["sing", "singe"]),
         ("axes", "n", ["ax", "axis"]),
@@ -74,5 +74,5 @@ def test_a_word_is_looked_up_in_every_part_of_speech_and_any_case(tmp_path: Path
         ("planing", "v", ["plane"]),
     ],
 )
-def test_the_real_wordnet_has_real_base_forms(form: str, part: str, bases: list[str]) -> None:
-    assert morphy(real_wordnet(), form, part) == bases
+def test_the_real_wordnet_has_real_base_forms(form: str, pos: str, bases: list[str]) -> None:
+    assert morphy(real_wordnet(), form, pos) == bases

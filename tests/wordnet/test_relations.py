@@ -75,7 +75,7 @@ def test_eight_edges_are_too_many(tmp_path: Path) -> None:
     check_against_pairs(wordnet, [f"w{n}" for n in range(10)])
 
 
-def test_of_several_ways_up_the_shortest_counts(tmp_path: Path) -> None:
+def test_the_shortest_path_to_a_hypernym_counts(tmp_path: Path) -> None:
     wordnet = small_wordnet(
         tmp_path,
         [
@@ -90,7 +90,7 @@ def test_of_several_ways_up_the_shortest_counts(tmp_path: Path) -> None:
     )
 
 
-def test_those_who_share_a_synset_are_no_co_hyponyms(tmp_path: Path) -> None:
+def test_words_that_share_a_synset_are_no_co_hyponyms(tmp_path: Path) -> None:
     wordnet = small_wordnet(
         tmp_path,
         [
@@ -104,19 +104,20 @@ def test_those_who_share_a_synset_are_no_co_hyponyms(tmp_path: Path) -> None:
     check_against_pairs(wordnet, ["x", "y", "top"])
 
 
-def as_table(found: RelatedWords, words: Sequence[str]) -> dict[tuple[str, str], WordNetRelations]:
-    """By words instead of numbers."""
+def as_table(
+    related: RelatedWords, words: Sequence[str]
+) -> dict[tuple[str, str], WordNetRelations]:
+    """By words instead of ids."""
     features = {
         (i, j): WordNetRelations(*row)
         for i, j, row in zip(
-            found.first.tolist(), found.second.tolist(), found.features.tolist(), strict=True
+            related.first.tolist(), related.second.tolist(), related.features.tolist(), strict=True
         )
     }
     assert all(any(row) for row in features.values())
-    number = {word: found.numbers.get(word.lower(), 0) for word in words}
+    ids = {word: related.ids.get(word.lower(), 0) for word in words}
     return {
-        (x, y): features.get((number[x], number[y]), WordNetRelations())
-        for x, y in product(words, words)
+        (x, y): features.get((ids[x], ids[y]), WordNetRelations()) for x, y in product(words, words)
     }
 
 
@@ -125,7 +126,7 @@ def check_against_pairs(wordnet: WordNet, words: Sequence[str]) -> None:
     assert table == {(x, y): wordnet_relations(wordnet, x, y) for x, y in product(words, words)}
 
 
-def test_all_pairs_at_once_are_those_asked_for_one_by_one(tmp_path: Path) -> None:
+def test_all_pairs_at_once_equal_pair_by_pair(tmp_path: Path) -> None:
     words = "dog Dogs wolf wolves Paris paris city saw sees see unheard hot cold chilly cat entity"
     wordnet = small_wordnet(tmp_path)
     check_against_pairs(wordnet, words.split())
@@ -134,15 +135,15 @@ def test_all_pairs_at_once_are_those_asked_for_one_by_one(tmp_path: Path) -> Non
     check_against_pairs(wordnet, ["dog", "hot"])
 
 
-def test_words_of_the_same_base_forms_share_a_number(tmp_path: Path) -> None:
+def test_words_of_the_same_base_forms_share_an_id(tmp_path: Path) -> None:
     found = related_words(small_wordnet(tmp_path), ["Wolves", "dog", "unheard", "wolf", "dogs"])
-    assert found.numbers == {"wolves": 1, "dog": 2, "wolf": 1, "dogs": 2}
+    assert found.ids == {"wolves": 1, "dog": 2, "wolf": 1, "dogs": 2}
     assert (found.first.tolist(), found.second.tolist()) == ([1, 1, 2, 2], [1, 2, 1, 2])
     assert found.features.dtype == np.float32
     assert found.features.shape == (4, len(WORDNET_RELATIONS))
 
 
-def test_all_pairs_of_the_real_wordnet_are_those_asked_for_one_by_one() -> None:
+def test_all_pairs_of_the_real_wordnet_equal_pair_by_pair() -> None:
     words = """dog canine wolf cats animal man woman boys child person hot cold warm red colour blue
         paris france city running walks go went stood big small tiny two three seven the of"""
     check_against_pairs(real_wordnet(), words.split())

@@ -1,4 +1,4 @@
-"""WordNet, read from its own files: synsets, base forms, and the relations between words."""
+"""WordNet, read from its own files: synsets, base forms, and relations between words."""
 
 from pair2vec.wordnet.dictionary import WordNet
 from pair2vec.wordnet.related_words import RelatedWords, related_words

