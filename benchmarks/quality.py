@@ -19,23 +19,23 @@ from torch import Tensor
 
 import gpu
 from pair2vec.experiments.evaluation.analogies import (
-    AnalogyAccuracy,
+    AnalogyBenchmark,
     AnalogyConfig,
-    AnalogyExam,
     AnalogyProtocol,
     evaluate_analogies,
 )
+from pair2vec.experiments.evaluation.analogy_accuracy import AnalogyAccuracy
 from pair2vec.experiments.evaluation.analogy_sets import (
-    GROUPS,
+    BATS_GROUPS,
     Half,
     find_answer_vocabulary,
-    half_of,
     read_analogies,
+    select_half,
 )
 from pair2vec.model.folder import SavedModel, load_model, save_model
 from pair2vec.runtime.devices import find_device
 from pair2vec.text.corpus import Corpus, open_corpus
-from pair2vec.training.negatives import nearest_words
+from pair2vec.training.batches import nearest_words
 from pair2vec.training.publish import publish, published_arrays
 from pair2vec.training.recipes import Recipe, resolve
 from pair2vec.training.train import start_of
@@ -60,7 +60,7 @@ class Ground:
     """To start from, a row a word."""
     neighbours: Tensor
     """For typed negatives."""
-    exam: AnalogyExam
+    exam: AnalogyBenchmark
     manner: AnalogyConfig
     device: torch.device
 
@@ -113,8 +113,8 @@ def open_ground(arguments: argparse.Namespace) -> Ground:
     corpus = open_corpus(arguments.corpus)
     words = read_word_vectors(arguments.vectors, corpus.vocabulary)
     half = None if arguments.half == "all" else arguments.half
-    exam = AnalogyExam(
-        relations=half_of(read_analogies(arguments.bats), half),
+    exam = AnalogyBenchmark(
+        relations=select_half(read_analogies(arguments.bats), half),
         candidates=find_answer_vocabulary(corpus.vocabulary, words.vectors, words.found),
         data=str(arguments.bats),
         half=half,
@@ -169,9 +169,9 @@ class UnsavedTrainer(Trainer):
 
     def write_checkpoint(self) -> Path:
         """Only wait for the steps before, as one does."""
-        self._read_all()
+        self._flush_metrics()
         self._last_checkpoint = time.monotonic()
-        return self._surroundings.folder
+        return self._run_context.folder
 
 
 def measure(ground: Ground, recipe: Recipe, keep: Path | None = None) -> Quality:
@@ -188,13 +188,13 @@ def measure(ground: Ground, recipe: Recipe, keep: Path | None = None) -> Quality
     )
     pace, began = Pace(), time.perf_counter()
     with tempfile.TemporaryDirectory() as scratch:
-        surroundings = RunContext(Path(scratch) / "run", ground.device, lambda _: None, pace)
+        run_context = RunContext(Path(scratch) / "run", ground.device, lambda _: None, pace)
         trainer = UnsavedTrainer(
             ground.corpus,
             replace(recipe, training=training),
             start_of(ground.corpus, recipe, ground.vectors),
             ground.neighbours,
-            surroundings,
+            run_context,
         )
         trainer.run()
         seconds = time.perf_counter() - began
@@ -223,13 +223,13 @@ def published(trainer: Trainer, corpus: Corpus, keep: Path | None, scratch: Path
 def print_head(columns: str) -> None:
     """The columns of a comparison, and then those of the groups of BATS."""
     print("\nBATS, accuracy in %: 3CosAdd, pair2vec alone, both with α from the other relations")
-    print(" " * len(columns) + "".join(f"{name:>20}" for name in GROUPS.values()))
-    print(columns + f"{'3CosAdd':>8}{'alone':>6}{'both':>6}" * len(GROUPS), flush=True)
+    print(" " * len(columns) + "".join(f"{name:>20}" for name in BATS_GROUPS.values()))
+    print(columns + f"{'3CosAdd':>8}{'alone':>6}{'both':>6}" * len(BATS_GROUPS), flush=True)
 
 
 def scores(groups: Mapping[str, AnalogyAccuracy]) -> str:
     """The columns of the groups; of a group or score that is missing, a dash."""
-    found = [groups[name].scores if name in groups else {} for name in GROUPS.values()]
+    found = [groups[name].scores if name in groups else {} for name in BATS_GROUPS.values()]
     return "".join(
         "  "
         + "".join(f"{of_group[name]:6.1f}" if name in of_group else f"{'–':>6}" for name in SCORES)

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from pair2vec.text.patterns import DISTANCES
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, X, Y
-from pair2vec.training.negatives import NegativesConfig
+from pair2vec.training.batches import NegativesConfig
 from pair2vec.training.network import TrainingBatch
 
 TEXT, KEPT = 1.0, 0.5

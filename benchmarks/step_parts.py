@@ -1,13 +1,13 @@
-"""Where the time of a fused step goes, by the GPU's own clock.
+"""Where the time of a CUDA-graph step goes, by the GPU's own clock.
 
-The step is compiled as ever but not recorded, so that marks can stand between its parts: around
+The step is compiled as ever but not captured, so that marks can stand between its parts: around
 each in the forward pass, and where the gradient of its result is complete, which is where its
 backward pass begins. (Autograd works through the parts one after the other, the last first.) All
 time between a step's first mark and its last belongs to one of the parts.
 
-Of rows gathered, the backward pass is to add up their gradients; the LSTM's has an adding up of its
-own in it. "update" is clipping and Adam on all weights; "rest" is to copy the batch to its place
-and to sum the losses.
+The backward pass of "rows gathered" is the scatter-add of their gradients; that of the LSTM has a
+scatter-add of its own in it. "update" is clipping and Adam on all weights; "rest" is to copy the
+batch into the step's inputs and to sum the losses.
 """
 
 import time
@@ -22,11 +22,10 @@ import torch
 from torch import Tensor
 
 import gpu
-from pair2vec.training import cuda_graph_step as fused_step
+from pair2vec.training import cuda_graph_step
 from pair2vec.training.cuda_graph_step import CudaGraphStep
-from pair2vec.training.network import Network, TrainingBatch
-from pair2vec.training.optim import Optimiser
-from pair2vec.training.recipes import TrainingConfig
+from pair2vec.training.network import TrainingBatch
+from pair2vec.training.steps import StepModel
 
 METHODS = {
     "_pair_words": "words for R",
@@ -36,7 +35,7 @@ METHODS = {
     "_objective": "objective",
     "_touched": "rows touched",
     "_update": "update",
-    "_summary": "summary",
+    "_metrics": "metrics",
 }
 FUNCTIONS = {"copy_rows": "rows gathered", "bilstm_states": "LSTM"}
 """In the module of the step."""
@@ -133,18 +132,16 @@ def tensors_in(found: object) -> Iterator[Tensor]:
 class TimedStep(CudaGraphStep):
     """A step with marks between its parts."""
 
-    def __init__(
-        self, network: Network, optimiser: Optimiser, config: TrainingConfig, typed: int
-    ) -> None:
-        super().__init__(network, optimiser, config, typed)
+    def __init__(self, model: StepModel) -> None:
+        super().__init__(model)
         self.clock = Clock(self._device)
         if self._on_gpu:
             self._compile()
         for name, part in METHODS.items():
             setattr(self, name, self.clock.timed(part, getattr(self, name)))
 
-    def _record(self) -> None:
-        """Not: a recording has no marks."""
+    def _prepare_graph(self) -> None:
+        """Run eagerly: a graph has no marks."""
 
     def __call__(self, batch: TrainingBatch, rate: float) -> Tensor:
         """A step, from its first mark to its last."""
@@ -159,8 +156,8 @@ def part_times(step: TimedStep, batches: Sequence[TrainingBatch], rate: float) -
     totals: dict[tuple[str, bool], float] = defaultdict(float)
     with ExitStack() as marked:
         for name, part in FUNCTIONS.items():
-            work = step.clock.timed(part, getattr(fused_step, name))
-            marked.enter_context(patch.object(fused_step, name, work))
+            work = step.clock.timed(part, getattr(cuda_graph_step, name))
+            marked.enter_context(patch.object(cuda_graph_step, name, work))
         for batch in batches[:WARM_UP]:
             step(batch, rate)
         step.clock.read()

@@ -159,10 +159,10 @@ def train_pair2vec(task: Task, stopwatch: Stopwatch) -> None:
     """Our own training loop."""
     corpus, recipe = open_corpus(task.corpus), recipe_for(task)
     with tempfile.TemporaryDirectory() as folder:
-        surroundings = RunContext(Path(folder), CPU, lambda _: None, stopwatch)
+        run_context = RunContext(Path(folder), CPU, lambda _: None, stopwatch)
         neighbours = random_neighbours(corpus, recipe)
         start = start_vectors(corpus, recipe)
-        Trainer(corpus, recipe, start, neighbours, surroundings).run()
+        Trainer(corpus, recipe, start, neighbours, run_context).run()
 
 
 def train_plain(task: Task, stopwatch: Stopwatch) -> None:
@@ -174,7 +174,7 @@ def train_plain(task: Task, stopwatch: Stopwatch) -> None:
     optimiser = torch.optim.SGD(network.parameters(), recipe.training.rate)
     generator = torch.Generator().manual_seed(0)
     for triples, _ in TripleStream(corpus, recipe.triples).batches(task.batch):
-        loss = network(negatives.complete(TripleTensors.of(triples), generator))
+        loss = network(negatives.complete(TripleTensors.from_numpy(triples), generator))
         optimiser.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(network.parameters(), recipe.training.clip)

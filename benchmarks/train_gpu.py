@@ -5,18 +5,18 @@
 
 Recipe `fast`, at the dimensions and with the negatives of the paper, in three parts:
 
-1. Steps on random ids that lie on the GPU already: of the plain module under bfloat16 autocast, and
-   fused as in long runs. For each batch size; and for the largest, with larger vocabularies. Memory
-   is the most that tensors take at a time, tables and the state of Adam included. "recording" is
-   the first fused step, in which it is compiled; what is compiled for one line serves the next ones
-   too, so that the first line says what a run of its own pays.
-2. The parts of a fused step, of the largest batch (`step_parts.py` says how).
+1. Steps on random ids that lie on the GPU already: the plain step under bfloat16 autocast, and the
+   CUDA-graph step. For each batch size; and for the largest, with larger vocabularies. Memory
+   is the most that tensors take at a time, tables and the state of Adam included. "capture" is
+   the first CUDA-graph step, in which it is compiled; what is compiled for one line serves the next
+   ones too, so that the first line says what a run of its own pays.
+2. The parts of a CUDA-graph step, of the largest batch (`step_parts.py` says how).
 3. End to end: the training loop as `pair2vec train` runs it, for `--seconds` after it has warmed
    up: subsampled positions, contexts gathered, negatives drawn, the step, metrics. Validation and
    checkpoints are left out. The corpus is drawn by Zipf's law unless one is given; word vectors and
    neighbours are random. `--seconds 0` leaves this part out.
 
-On `--device cpu` all of it runs, for a test of the program: there, nothing is compiled or recorded.
+On `--device cpu` all of it runs, for a test of the program: there, nothing is compiled or captured.
 """
 
 import argparse
@@ -35,9 +35,9 @@ from pair2vec.text.corpus import Corpus, open_corpus
 from pair2vec.text.vocabulary import SPECIAL_TOKENS
 from pair2vec.training.cuda_graph_step import CudaGraphStep
 from pair2vec.training.network import Network, TrainingBatch
-from pair2vec.training.optim import OPTIMISERS, Optimiser
-from pair2vec.training.recipes import TrainingConfig, fast, resolve
-from pair2vec.training.steps import PlainStep, Step
+from pair2vec.training.optim import OPTIMISERS
+from pair2vec.training.recipes import fast, resolve
+from pair2vec.training.steps import PlainStep, Step, StepModel
 from pair2vec.training.trainer import RunContext, Trainer
 from random_batches import random_batches
 from step_parts import PartTime, TimedStep, part_times, print_parts
@@ -51,7 +51,7 @@ NEVER = 10**12
 """Steps, or epochs."""
 RECIPE = fast()
 
-StepKind = Callable[[Network, Optimiser, TrainingConfig, int], Step]
+StepKind = Callable[[StepModel], Step]
 
 
 class Measured(NamedTuple):
@@ -88,7 +88,7 @@ def main() -> None:
     rows = [(times, size) for times in arguments.vocabularies for size in batch]
     rows = [(times, size) for times, size in rows if times == 1 or size == largest]
     print_speeds([(times * arguments.words, size) for times, size in rows], arguments.steps, device)
-    print(f"\nParts of a fused step, batch {largest:,}, {arguments.words:,} words", flush=True)
+    print(f"\nParts of a CUDA-graph step, batch {largest:,}, {arguments.words:,} words", flush=True)
     print_parts(times_of_parts(arguments.words, largest, device))
     if arguments.seconds:
         print_end_to_end(arguments, device)
@@ -98,16 +98,16 @@ def print_speeds(rows: Sequence[tuple[int, int]], steps: int, device: torch.devi
     """A line for each vocabulary and batch."""
     print(
         "random ids           thousand triples/s      ms a step           peak GB\n"
-        "   words    batch     plain     fused   ratio     fused    plain   fused   recording",
+        "   words    batch     plain     graph   ratio     graph    plain   graph     capture",
         flush=True,
     )
     for words, size in rows:
         batches = random_batches(words, size, RECIPE.negatives, BATCHES, device)
-        plain, fused = (measure(kind, words, batches, steps) for kind in (PlainStep, CudaGraphStep))
+        plain, graph = (measure(kind, words, batches, steps) for kind in (PlainStep, CudaGraphStep))
         print(
-            f"{words:8,}{size:9,}{plain.speed / 1e3:10,.1f}{fused.speed / 1e3:10,.1f}"
-            f"{fused.speed / plain.speed:8.1f}{1e3 * size / fused.speed:10.2f}"
-            f"{plain.memory:>9}{fused.memory:>8}{fused.start_up:10.1f} s",
+            f"{words:8,}{size:9,}{plain.speed / 1e3:10,.1f}{graph.speed / 1e3:10,.1f}"
+            f"{graph.speed / plain.speed:8.1f}{1e3 * size / graph.speed:10.2f}"
+            f"{plain.memory:>9}{graph.memory:>8}{graph.start_up:10.1f} s",
             flush=True,
         )
 
@@ -116,7 +116,7 @@ def measure(kind: StepKind, words: int, batches: Sequence[TrainingBatch], steps:
     """Steps over `batches`."""
     device = batches[0].x.device
     gpu.clear(device)
-    step = kind(*step_inputs(words, device))
+    step = kind(step_model(words, device))
 
     def train(count: int) -> None:
         for number in range(count):
@@ -129,20 +129,19 @@ def measure(kind: StepKind, words: int, batches: Sequence[TrainingBatch], steps:
 
 
 def times_of_parts(words: int, size: int, device: torch.device) -> list[PartTime]:
-    """Of a fused step."""
     gpu.clear(device)
     batches = random_batches(words, size, RECIPE.negatives, BATCHES, device)
-    return part_times(TimedStep(*step_inputs(words, device)), batches, RATE)
+    return part_times(TimedStep(step_model(words, device)), batches, RATE)
 
 
-def step_inputs(words: int, device: torch.device) -> tuple[Network, Optimiser, TrainingConfig, int]:
-    """What a step is made of, with random weights and words."""
+def step_model(words: int, device: torch.device) -> StepModel:
+    """With random weights and words."""
     vocabulary, generator = words + len(SPECIAL_TOKENS), torch.Generator().manual_seed(0)
     network = Network(vocabulary, RECIPE.pair, RECIPE.context, generator).to(device)
     for table in (network.pair_words, network.context_words):
         table.normal_(0, 0.1)
     optimiser = OPTIMISERS[RECIPE.training.optimiser]()
-    return network, optimiser, RECIPE.training, RECIPE.negatives.typed
+    return StepModel(network, optimiser, RECIPE.training, RECIPE.negatives.typed)
 
 
 def print_end_to_end(arguments: argparse.Namespace, device: torch.device) -> None:
@@ -209,9 +208,9 @@ def train(corpus: Corpus, size: int, seconds: float, device: torch.device) -> Me
     start, neighbours = start_vectors(corpus, recipe), random_neighbours(corpus, recipe)
     with tempfile.TemporaryDirectory() as folder:
         stopwatch = Stopwatch(seconds, device)
-        surroundings = RunContext(Path(folder), device, lambda _: None, stopwatch)
+        run_context = RunContext(Path(folder), device, lambda _: None, stopwatch)
         with suppress(TimeIsUp):
-            Trainer(corpus, recipe, start, neighbours, surroundings).run()
+            Trainer(corpus, recipe, start, neighbours, run_context).run()
     return Measured(
         stopwatch.steps * size / stopwatch.elapsed, gpu.peak_gb(device), stopwatch.start_up
     )

@@ -165,9 +165,9 @@ def measure_training(folder: Path, seconds: float) -> float:
     clock, corpus = Clock(seconds), open_corpus(folder)
     recipe = replace(fast(), training=replace(fast().training, batch=BATCH))
     with tempfile.TemporaryDirectory() as scratch, suppress(TimeIsUp):
-        surroundings = RunContext(Path(scratch), CPU, lambda _: None, clock)
+        run_context = RunContext(Path(scratch), CPU, lambda _: None, clock)
         neighbours, start = random_neighbours(corpus, recipe), start_vectors(corpus, recipe)
-        Trainer(corpus, recipe, start, neighbours, surroundings).run()
+        Trainer(corpus, recipe, start, neighbours, run_context).run()
     return clock.triples_per_second()
 
 

@@ -133,8 +133,10 @@ def measure_exchange(ranks: ProcessGroup, task: Task) -> Exchange:
     neighbours = random_neighbours(corpus, recipe)
     negatives = NegativeSampler(recipe.negatives, corpus.vocabulary.counts, neighbours, CPU)
     stream = TripleStream(corpus, recipe.triples)
-    triples, _ = next(stream.batches(task.batch, rank=ranks.rank, ranks=ranks.count))
-    batch = negatives.complete(TripleTensors.of(triples), torch.Generator().manual_seed(ranks.rank))
+    triples, _ = next(stream.batches(task.batch, rank=ranks.rank, ranks=ranks.world_size))
+    batch = negatives.complete(
+        TripleTensors.from_numpy(triples), torch.Generator().manual_seed(ranks.rank)
+    )
     named = [
         torch.cat([batch.x, batch.y, batch.other_x.flatten(), batch.other_y.flatten()]),
         torch.cat([group.flatten() for group in batch.contexts]),
@@ -145,12 +147,12 @@ def measure_exchange(ranks: ProcessGroup, task: Task) -> Exchange:
     ]
     tables = [torch.zeros(words, size) for _ in named]
 
-    def add_up_tables() -> None:
+    def all_reduce_tables() -> None:
         for table in tables:
-            ranks.add_up(table)
+            ranks.all_reduce(table)
 
     sparse = mean_seconds(lambda: all_reduce_rows(ranks, touched), task.steps)
-    dense = mean_seconds(add_up_tables, task.steps)
+    dense = mean_seconds(all_reduce_tables, task.steps)
     return Exchange(sum(len(table.rows) for table in touched), sparse, dense)
 
 
@@ -179,9 +181,9 @@ def measure_training(ranks: ProcessGroup, task: Task) -> Speed:
         return False
 
     with tempfile.TemporaryDirectory() as folder, suppress(TimeIsUp):
-        surroundings = RunContext(Path(folder), CPU, lambda _: None, count_steps, ranks)
+        run_context = RunContext(Path(folder), CPU, lambda _: None, count_steps, ranks)
         neighbours, start = random_neighbours(corpus, recipe), start_vectors(corpus, recipe)
-        Trainer(corpus, recipe, start, neighbours, surroundings).run()
+        Trainer(corpus, recipe, start, neighbours, run_context).run()
     return Speed(*(last - first for first, last in zip(begun[0], begun[-1], strict=True)))
 
 

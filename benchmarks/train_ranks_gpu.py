@@ -5,11 +5,11 @@
 
 Recipe `fast` on random ids, as in part 1 of `train_gpu.py`.
 
-1. One rank that exchanges its gradients with nobody, over NCCL: what it costs to record a step as
-   two graphs with an exchange between them, and that the losses are those of one graph. With one
+1. One rank that all-reduces its gradients with nobody, over NCCL: what it costs to capture a step
+   as two graphs with an all-reduce between them, and that the losses are those of one graph. With one
    rank NCCL sends nothing: what sending costs depends on the wires between GPUs.
 2. Two ranks that share the GPU, each with half of a batch. NCCL wants a GPU for each rank, so they
-   exchange over gloo, through the host's memory: that they hold the same weights, to the bit, and
+   all-reduce over gloo, through the host's memory: that they hold the same weights, to the bit, and
    no figure of speed.
 
 On `--device cpu` all of it runs over gloo, for a test of the program.
@@ -30,18 +30,14 @@ import torch.distributed as dist
 import gpu
 from pair2vec.training.cuda_graph_step import CudaGraphStep, DistributedCudaGraphStep
 from pair2vec.training.distributed import TorchProcessGroup
-from pair2vec.training.network import Network, TrainingBatch
-from pair2vec.training.optim import Optimiser
-from pair2vec.training.recipes import TrainingConfig
-from pair2vec.training.steps import Step
+from pair2vec.training.network import TrainingBatch
+from pair2vec.training.steps import Step, StepModel
 from random_batches import random_batches
 from ranks import in_ranks
-from train_gpu import BATCHES, RATE, RECIPE, StepKind, measure, step_inputs
+from train_gpu import BATCHES, RATE, RECIPE, StepKind, measure, step_model
 
 SECONDS = 60.0
 """That ranks wait for each other, at most."""
-
-StepInputs = tuple[Network, Optimiser, TrainingConfig, int]
 
 
 class Task(NamedTuple):
@@ -93,12 +89,12 @@ def print_steps(task: Task, name: str, kind: StepKind) -> None:
     device = torch.device(task.device)
     batches = random_batches(task.words, task.batch, RECIPE.negatives, BATCHES, device)
 
-    def made(*parts: *StepInputs) -> Step:
-        return kind(*for_batch(parts, task.batch))
+    def make_step(model: StepModel) -> Step:
+        return kind(for_batch(model, task.batch))
 
-    speed = measure(made, task.words, batches, task.steps).speed
+    speed = measure(make_step, task.words, batches, task.steps).speed
     torch.manual_seed(0)
-    found = losses(made(*step_inputs(task.words, device)), batches, task.steps)
+    found = losses(make_step(step_model(task.words, device)), batches, task.steps)
     print(
         f"{name:20}{speed / 1e3:21,.1f}{1e3 * task.batch / speed:12.2f}"
         f"{found[0]:14.6f}{found[-1]:12.6f}",
@@ -110,13 +106,13 @@ def learn(task: Task) -> Learnt:
     """The second part, on one of the ranks."""
     device = torch.device(task.device)
     torch.manual_seed(0)
-    parts = for_batch(step_inputs(task.words, device), task.batch)
+    model = for_batch(step_model(task.words, device), task.batch)
     with joined("gloo") as ranks:
-        size, seed = task.batch // ranks.count, ranks.rank
+        size, seed = task.batch // ranks.world_size, ranks.rank
         batches = random_batches(task.words, size, RECIPE.negatives, BATCHES, device, seed)
-        found = losses(DistributedCudaGraphStep(*parts, ranks), batches, task.steps)
+        found = losses(DistributedCudaGraphStep(model, ranks), batches, task.steps)
     digest = hashlib.sha256()
-    for tensor in parts[0].state_dict().values():
+    for tensor in model.network.state_dict().values():
         digest.update(tensor.cpu().numpy().tobytes())
     return Learnt(found[0], found[-1], digest.hexdigest()[:16])
 
@@ -130,10 +126,9 @@ def print_two_ranks(task: Task, found: Sequence[Learnt]) -> None:
     print(f"Their weights are {'equal, to the bit' if is_same else 'NOT EQUAL'}.")
 
 
-def for_batch(parts: StepInputs, batch: int) -> StepInputs:
-    """The same, to learn from batches of so many triples."""
-    network, optimiser, config, typed = parts
-    return network, optimiser, replace(config, batch=batch), typed
+def for_batch(model: StepModel, batch: int) -> StepModel:
+    """The same, for batches of so many triples over all ranks."""
+    return model._replace(config=replace(model.config, batch=batch))
 
 
 def losses(step: Step, batches: Sequence[TrainingBatch], steps: int) -> list[float]:

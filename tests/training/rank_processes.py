@@ -77,8 +77,8 @@ def _run_command(around: Environment, log: Path, words: list[str]) -> None:
 def trainer_on(ranks: ProcessGroup, folder: Path, out: Path, recipe: Recipe) -> Trainer:
     """With a folder for each rank, to see which of them are written to."""
     corpus, own = open_corpus(folder), out / f"rank-{ranks.rank}"
-    surroundings = RunContext(own, torch.device("cpu"), lambda _: None, lambda: False, ranks)
-    return Trainer(corpus, recipe, start_of(corpus, recipe, None), None, surroundings)
+    run_context = RunContext(own, torch.device("cpu"), lambda _: None, lambda: False, ranks)
+    return Trainer(corpus, recipe, start_of(corpus, recipe, None), None, run_context)
 
 
 def digest_after_training(ranks: ProcessGroup, folder: Path, out: Path, recipe: Recipe) -> str:
@@ -116,7 +116,7 @@ def train_in(
     """Whether training came to its end, rather than being stopped."""
     stop_after = options.pop("stop_after", None)
     # One rank wishes to stop; the others hear of it.
-    if stop_after is not None and ranks.rank == ranks.count - 1:
+    if stop_after is not None and ranks.rank == ranks.world_size - 1:
         options["should_stop"] = after(stop_after)
     try:
         train(open_corpus(folder), out, recipe, device="cpu", ranks=ranks, **options)

@@ -12,8 +12,9 @@ from pair2vec.encoders.context import ContextConfig
 from pair2vec.encoders.pair import PairConfig
 from pair2vec.model.folder import SavedModel
 from pair2vec.text.corpus import Corpus
-from pair2vec.training.negatives import NegativesConfig
-from pair2vec.training.recipes import Recipe, TrainingConfig, with_settings
+from pair2vec.training.batches import NegativesConfig
+from pair2vec.training.optim import TrainingConfig
+from pair2vec.training.recipes import Recipe, with_settings
 from pair2vec.training.train import train
 from pair2vec.triples.epoch import TriplesConfig
 

@@ -11,11 +11,10 @@ from torch import Tensor
 
 from pair2vec.text.vocabulary import SPECIAL_TOKENS
 from pair2vec.theory.pmi import Counts, mvpmi, pmi
-from pair2vec.training.batches import NegativeSampler, TripleTensors
-from pair2vec.training.negatives import NegativesConfig
+from pair2vec.training.batches import NegativeSampler, NegativesConfig, TripleTensors
 from pair2vec.training.network import TrainingBatch
 from pair2vec.training.objective import Scores, losses
-from pair2vec.training.optim import Adagrad
+from pair2vec.training.optim import Adagrad, StepRate
 from pair2vec.triples.epoch import TripleBatch
 
 WORDS, CONTEXTS = 4, 3
@@ -71,7 +70,7 @@ class Sampler:
     def batch(self) -> TrainingBatch:
         cells = self._draw.choice(len(self._shares), BATCH, p=self._shares)
         x, y, c = np.unravel_index(cells, (WORDS, WORDS, CONTEXTS))
-        triples = TripleTensors.of(TripleBatch(x + FIRST, y + FIRST, (c[:, None],)))
+        triples = TripleTensors.from_numpy(TripleBatch(x + FIRST, y + FIRST, (c[:, None],)))
         other_y = self._by_y.complete(triples, self._generator).other_y
         return self._by_x.complete(triples, self._generator)._replace(other_y=other_y)
 
@@ -99,7 +98,7 @@ def optimised(table: NDArray[np.int64], config: NegativesConfig) -> NDArray[np.f
     for step in range(STEPS):
         loss = losses(scores_of(scores, sampler.batch()), 0).total().mean()
         (gradient,) = torch.autograd.grad(loss, scores)
-        optimiser.update("scores", scores, gradient, 0.5)
+        optimiser.update("scores", scores, gradient, StepRate(0.5, step + 1))
         if step >= STEPS - SETTLED:
             mean += scores.detach() / SETTLED
     return mean.detach().numpy()

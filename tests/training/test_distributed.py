@@ -1,242 +1,196 @@
-"""Training on several ranks: the same run as on one, whatever their number, and on any later one.
+"""Collective calls between ranks, lost ranks, and all-reduce of rows against dense sums."""
 
-A run on W ranks has the batches of a run on one; each rank takes its part of them. What differs is
-the negatives: every rank draws its own, and the contexts it takes for negative ones are those of
-its own part.
-"""
-
-import shutil
-from contextlib import closing
-from dataclasses import asdict
+import time
+from collections.abc import Iterable
+from itertools import accumulate
 from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.training.rank_processes import (
-    digest_after_training,
-    first_batch,
-    in_ranks,
-    train_in,
-    train_on,
-    validation_loss,
-)
-from tests.training.small_run import SMALL, assert_identical, metrics_of, small
+import torch
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from tests.training.rank_processes import in_ranks
+from torch import Tensor
 
 from pair2vec.errors import Pair2vecError, UsageError
-from pair2vec.model.folder import load_model
-from pair2vec.text.corpus import Corpus, CorpusWriter
-from pair2vec.training import trainer as validation
-from pair2vec.training.batches import seed_for
-from pair2vec.training.checkpoint import last_checkpoint
-from pair2vec.training.distributed import SINGLE_PROCESS, ProcessGroup, SingleProcess
-from pair2vec.training.recipes import Recipe, with_settings
-from pair2vec.version import __version__
+from pair2vec.training.distributed import (
+    SINGLE_PROCESS,
+    TIMEOUT,
+    ProcessGroup,
+    SparseRows,
+    all_reduce_rows,
+    flatten_tensors,
+    init_process_group,
+    split_like,
+)
 
-WITHOUT_NEGATIVES = with_settings(SMALL, {"negatives": {"words": 0, "contexts": 0}})
-ROUNDING = 1e-5
-"""Of losses: float32, added up in another order, over forty steps."""
-DRAWS = 0.01
-"""Of losses: other negatives, in means over ten steps of 128 triples each. (Another seed, which is
-also another start, is seven to twenty per cent off in the first ten.)"""
-
-
-def losses_of(out: Path) -> list[float]:
-    return [line.get("loss", line.get("validation_loss", np.nan)) for line in metrics_of(out)]
+SECONDS = 1.0
+"""The timeout in tests of waiting."""
+LENGTH, WIDTH = 12, 3
 
 
-@pytest.fixture(scope="module")
-def alone(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What one rank makes."""
-    out = tmp_path_factory.mktemp("alone") / "model"
-    assert train_on(1, corpus.folder, out, small())
-    return out
+def call_all(ranks: ProcessGroup) -> dict[str, object]:
+    """The results of all collective calls on a rank."""
+    values = torch.arange(3.0) * (1 + ranks.rank)
+    ranks.all_reduce(values)
+    touched = torch.zeros(3, dtype=torch.uint8)
+    touched[ranks.rank] = 1
+    ranks.all_reduce_max(touched)
+    rows = torch.full((2 * ranks.rank,), ranks.rank)
+    return {
+        "rank": ranks.rank,
+        "sum": values.tolist(),
+        "touched": touched.tolist(),
+        "rows": [part.tolist() for part in ranks.all_gather(rows)],
+        "any": ranks.any_rank([ranks.rank == 1, False]),
+        "same": ranks.all_equal(5),
+        "different": ranks.all_equal(ranks.rank),
+    }
 
 
-@pytest.fixture(scope="module")
-def together(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What two ranks make."""
-    out = tmp_path_factory.mktemp("together") / "model"
-    assert train_on(2, corpus.folder, out, small())
-    return out
+def test_all_ranks_get_the_same_results() -> None:
+    common = {
+        "sum": [0, 6, 12],
+        "touched": [1, 1, 1],
+        "rows": [[], [1] * 2, [2] * 4],
+        "any": [True, False],
+        "same": True,
+        "different": False,
+    }
+    assert in_ranks(call_all, count=3) == [{"rank": rank, **common} for rank in range(3)]
 
 
-def test_without_negatives_the_loss_is_that_of_one_rank_but_for_rounding(
-    corpus: Corpus, tmp_path: Path
-) -> None:
-    for count in (1, 2, 3):
-        assert train_on(count, corpus.folder, tmp_path / f"{count}", WITHOUT_NEGATIVES)
-    expected = losses_of(tmp_path / "1")
-    assert len(expected) == 8
-    assert expected[0] > 2 * expected[-2]
-    # Three ranks have parts of different sizes: 128 is no multiple of 3.
-    for count in (2, 3):
-        assert losses_of(tmp_path / f"{count}") == pytest.approx(expected, rel=ROUNDING)
+def test_for_a_single_process_collective_calls_are_the_identity() -> None:
+    expected = {"rank": 0, "sum": [0, 1, 2], "touched": [1, 0, 0], "rows": [[]]}
+    answers = {"any": [False, False], "same": True, "different": True}
+    assert call_all(SINGLE_PROCESS) == {**expected, **answers}
 
 
-def test_with_negatives_the_loss_is_that_of_one_rank_but_for_their_draws(
-    alone: Path, together: Path
-) -> None:
-    expected, found = losses_of(alone), losses_of(together)
-    assert found != expected
-    assert found == pytest.approx(expected, rel=DRAWS)
-    assert expected[0] > (1 + 4 * DRAWS) * expected[-2]
+def work_long(ranks: ProcessGroup, file: Path) -> bool:
+    with ranks.rank_zero_first() as is_own:
+        if is_own:
+            time.sleep(3 * SECONDS)
+            file.touch()
+    return file.exists()
 
 
-def test_a_run_on_ranks_is_written_down_once(corpus: Corpus, together: Path) -> None:
-    assert [line["step"] for line in metrics_of(together)] == [10, 10, 20, 20, 30, 30, 40, 40]
-    names = sorted(path.name for path in (together / "training").iterdir() if path.is_file())
-    assert names == ["job.json", "metrics.jsonl"] + [
-        f"step-{step:09d}.safetensors" for step in (30, 40)
-    ]
-    model = load_model(together)
-    assert model.config["triples"] == 40 * 128
-    assert model.config["recipe"] == asdict(small())
+def test_the_others_wait_for_rank_zero_longer_than_the_timeout(tmp_path: Path) -> None:
+    assert in_ranks(work_long, tmp_path / "done", seconds=SECONDS) == [True, True]
 
 
-def test_weights_are_equal_on_all_ranks_to_the_bit(corpus: Corpus, tmp_path: Path) -> None:
-    digests = in_ranks(digest_after_training, corpus.folder, tmp_path, small(), count=3)
-    assert len(digests) == 3
-    assert len(set(digests)) == 1
-    # Only the first has anything to write.
-    assert [path.name for path in tmp_path.iterdir()] == ["rank-0"]
-
-
-def test_ranks_share_a_batch_and_draw_negatives_of_their_own(
-    corpus: Corpus, tmp_path: Path
-) -> None:
-    arguments = (corpus.folder, tmp_path, small())
-    whole = first_batch(SINGLE_PROCESS, *arguments)
-    first, second = in_ranks(first_batch, *arguments)
-    assert len(first.pairs) == len(second.pairs) == 64
-    assert sorted(first.pairs + second.pairs) == sorted(whole.pairs)
-    assert first.negatives != second.negatives
-
-
-def test_validation_gives_one_number_on_any_number_of_ranks(
-    corpus: Corpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    recipe = with_settings(SMALL, {"triples": {"threshold": 1e-6, "held_out": 0.5}})
-    arguments = (corpus.folder, tmp_path, recipe)
-    expected = validation_loss(SINGLE_PROCESS, *arguments)
-    assert expected is not None
-    assert in_ranks(validation_loss, *arguments) == [expected] * 2
-    assert in_ranks(validation_loss, *arguments, count=3) == [expected] * 3
-    # Several batches, so that there is something to share.
-    monkeypatch.setattr(validation, "VALIDATION_BATCH", 10**9)
-    assert validation_loss(SINGLE_PROCESS, *arguments) != expected
-
-
-def test_a_run_stopped_and_resumed_on_as_many_ranks_is_the_same_to_the_bit(
-    corpus: Corpus, together: Path, tmp_path: Path
-) -> None:
-    out = tmp_path / "model"
-    assert not train_on(2, corpus.folder, out, small(), stop_after=17)
-    checkpoint = last_checkpoint(out / "training")
-    assert checkpoint is not None
-    assert checkpoint.step == 17
-    assert train_on(2, corpus.folder, out, small(), resume=True)
-    assert_identical(load_model(out), load_model(together))
-
-
-@pytest.mark.parametrize(("first", "second"), [(1, 2), (2, 1)])
-def test_a_run_goes_on_with_another_number_of_ranks(
-    corpus: Corpus, alone: Path, tmp_path: Path, first: int, second: int
-) -> None:
-    out = tmp_path / "model"
-    assert not train_on(first, corpus.folder, out, small(), stop_after=20)
-    assert train_on(second, corpus.folder, out, small(), resume=True)
-    assert [line["step"] for line in metrics_of(out)] == [10, 10, 20, 20, 30, 30, 40, 40]
-    assert losses_of(out) == pytest.approx(losses_of(alone), rel=DRAWS)
-
-
-def test_without_negatives_changing_the_number_of_ranks_changes_nothing_but_rounding(
-    corpus: Corpus, tmp_path: Path
-) -> None:
-    """So every triple is seen as often as if the number had not changed."""
-    out = tmp_path / "changed"
-    assert not train_on(2, corpus.folder, out, WITHOUT_NEGATIVES, stop_after=25)
-    assert train_on(1, corpus.folder, out, WITHOUT_NEGATIVES, resume=True)
-    assert train_on(1, corpus.folder, tmp_path / "same", WITHOUT_NEGATIVES)
-    assert losses_of(out) == pytest.approx(losses_of(tmp_path / "same"), rel=ROUNDING)
-
-
-def test_after_a_restart_a_run_goes_on_without_being_told(
-    corpus: Corpus, alone: Path, tmp_path: Path
-) -> None:
-    out = tmp_path / "model"
-    assert not train_on(1, corpus.folder, out, small(), stop_after=25)
-    assert train_in(SingleProcess(restarted=True), corpus.folder, out, small(), {})
-    assert_identical(load_model(out), load_model(alone))
-
-
-def in_shards(corpus: Corpus, folder: Path) -> Path:
-    """The same corpus in shards of 1,000 ids."""
-    folder.mkdir()
-    facts = {name: getattr(corpus.manifest, name) for name in ("documents", "text_tokens", "words")}
-    with closing(CorpusWriter(folder, corpus.vocabulary, 1_000)) as writer:
-        writer.append(np.asarray(corpus.tokens[1:]))
-        writer.finish(
-            version=__version__, invalid_bytes=0, dropped=[], settings={}, sources=[], **facts
-        )
-    return folder
-
-
-def test_a_corpus_of_many_shards_trains_on_any_number_of_ranks(
-    corpus: Corpus, tmp_path: Path
-) -> None:
-    folder = in_shards(corpus, tmp_path / "corpus")
-    assert len(list(folder.glob("tokens*.bin"))) > 20
-    for count in (1, 3):
-        assert train_on(count, folder, tmp_path / f"{count}", WITHOUT_NEGATIVES)
-    assert losses_of(tmp_path / "3") == pytest.approx(losses_of(tmp_path / "1"), rel=ROUNDING)
-
-
-def train_apart(ranks: ProcessGroup, folder: Path, out: Path, recipe: Recipe, resume: bool) -> str:
-    """Each into a folder of its own; what is said of it."""
-    with pytest.raises(UsageError) as raised:
-        train_in(ranks, folder, out / f"{ranks.rank}", recipe, {"resume": resume})
+def fail_at_work(ranks: ProcessGroup) -> str:
+    with pytest.raises((Pair2vecError, OSError)) as raised, ranks.rank_zero_first() as is_own:
+        if is_own:
+            raise OSError("disk full")
     return str(raised.value)
 
 
-def test_ranks_that_go_on_from_different_checkpoints_say_so(corpus: Corpus, tmp_path: Path) -> None:
-    assert not train_on(1, corpus.folder, tmp_path / "0", small(), stop_after=3)
-    shutil.copytree(tmp_path / "0", tmp_path / "1")
-    next((tmp_path / "1" / "training").glob("step-*")).unlink()
-    for rank, message in enumerate(in_ranks(train_apart, corpus.folder, tmp_path, small(), True)):
-        assert message == (
-            f"{tmp_path / str(rank) / 'training'}: not all ranks find the same checkpoint there; "
-            "train into a folder that all of them share"
-        )
+def test_an_error_on_rank_zero_ends_all_ranks() -> None:
+    assert in_ranks(fail_at_work) == ["disk full", "rank 1 of 2 ends: rank 0 says why"]
 
 
-def begin_apart(ranks: ProcessGroup, folder: Path, out: Path, recipe: Recipe) -> str:
-    with pytest.raises(Pair2vecError) as raised:
-        train_in(ranks, folder, out / f"{ranks.rank}", recipe, {})
+def be_late(ranks: ProcessGroup) -> str:
+    if ranks.rank:
+        time.sleep(4 * SECONDS)
+    with pytest.raises((Pair2vecError, OSError)) as raised:
+        ranks.any_rank([True])
     return str(raised.value)
 
 
-def test_a_rank_that_does_not_see_the_folder_of_the_first_says_so(
-    corpus: Corpus, tmp_path: Path
+def test_a_rank_that_does_not_answer_times_out() -> None:
+    of_waiting, of_late = in_ranks(be_late, seconds=SECONDS)
+    way_out = "; resume with --resume, or let torchrun do so: --max-restarts 3"
+    assert of_waiting == "rank 0 of 2 waited 1 s for a rank that does not answer" + way_out
+    assert of_late == "rank 1 of 2 lost another rank" + way_out
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        ({"WORLD_SIZE": "two"}, "WORLD_SIZE is 'two'; torchrun sets it to a whole number"),
+        ({"WORLD_SIZE": "2"}, "WORLD_SIZE is set, but RANK is not; torchrun sets both"),
+        ({"WORLD_SIZE": "2", "RANK": "0"}, "WORLD_SIZE is set, but MASTER_ADDR is not"),
+        (
+            {"WORLD_SIZE": "2", "RANK": "0", TIMEOUT: "-1"},
+            f"{TIMEOUT} is '-1'; it must be a number of seconds above 0",
+        ),
+    ],
+)
+def test_a_wrong_environment_variable_is_named(
+    variables: dict[str, str], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    of_first, of_second = in_ranks(begin_apart, corpus.folder, tmp_path, small())
-    assert of_first.startswith("rank 0 of 2 lost another rank; ")
-    assert of_second == (
-        f"{tmp_path / '1'}: rank 1 does not find there what rank 0 wrote; "
-        "train into a folder that all ranks share"
+    for name in ("RANK", "WORLD_SIZE", "MASTER_ADDR", TIMEOUT):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(UsageError, match=message), init_process_group("cpu"):
+        pass
+
+
+def test_without_torchrun_there_is_a_single_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("WORLD_SIZE", raising=False)
+    with init_process_group("cpu") as ranks:
+        assert (ranks.rank, ranks.world_size) == (0, 1)
+        assert (ranks.local_rank, ranks.restarted) == (None, False)
+    monkeypatch.setenv("WORLD_SIZE", "1")
+    monkeypatch.setenv("TORCHELASTIC_RESTART_COUNT", "2")
+    with init_process_group("cpu") as ranks:
+        assert (ranks.world_size, ranks.restarted) == (1, True)
+
+
+def touched(rows: set[int], draw: torch.Generator) -> SparseRows:
+    """Whole numbers, whose sum is the same in any order."""
+    values = torch.randint(-9, 9, (len(rows), WIDTH), generator=draw).float()
+    return SparseRows(LENGTH, torch.tensor(sorted(rows), dtype=torch.long), values)
+
+
+def dense(parts: Iterable[SparseRows]) -> tuple[list[int], Tensor]:
+    """The rows that any part names, and the sums as a whole table."""
+    named, sums = set[int](), torch.zeros(LENGTH, WIDTH)
+    for part in parts:
+        named |= set(part.rows.tolist())
+        sums[part.rows] += part.values
+    return sorted(named), sums
+
+
+def compare_with_dense_sums(ranks: ProcessGroup) -> int:
+    """Of two tables; returns how often. All ranks draw the same examples."""
+    sets = st.sets(st.integers(0, LENGTH - 1))
+    size = ranks.world_size
+    tables_of_ranks = st.lists(st.tuples(sets, sets), min_size=size, max_size=size)
+    done: list[int] = []
+
+    @settings(
+        derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck)
     )
+    @given(tables_of_ranks, st.integers(0, 2**32 - 1))
+    def compare(named: list[tuple[set[int], set[int]]], seed: int) -> None:
+        draw = torch.Generator().manual_seed(seed)
+        of_ranks = [[touched(rows, draw) for rows in tables] for tables in named]
+        found = all_reduce_rows(ranks, of_ranks[ranks.rank])
+        for table, parts in zip(found, zip(*of_ranks, strict=True), strict=True):
+            rows, sums = dense(parts)
+            assert table.rows.tolist() == rows
+            assert torch.equal(table.values, sums[rows])
+        done.append(seed)
+
+    compare()
+    return len(done)
 
 
-class Many(SingleProcess):
-    count = 129
+def test_all_reduced_rows_are_those_of_the_dense_sum() -> None:
+    assert in_ranks(compare_with_dense_sums, count=3) == [100] * 3
 
 
-def test_a_batch_has_a_triple_for_every_rank(corpus: Corpus, tmp_path: Path) -> None:
-    message = "training.batch is 128, which 129 ranks cannot share; raise it, or train on fewer"
-    with pytest.raises(UsageError, match=message):
-        digest_after_training(Many(), corpus.folder, tmp_path, small())
-
-
-def test_no_two_steps_or_ranks_draw_their_negatives_alike() -> None:
-    seeds = [seed_for(seed, step, rank) for seed in (0, 1) for step in range(50) for rank in (0, 1)]
-    assert len(set(seeds)) == len(seeds)
-    assert all(0 <= seed < 2**64 for seed in seeds)
+@given(st.lists(st.lists(st.integers(0, 3), max_size=3), min_size=1, max_size=4))
+def test_flattened_tensors_are_split_into_what_they_were(shapes: list[list[int]]) -> None:
+    sizes = [int(np.prod(shape)) for shape in shapes]
+    starts = [0, *accumulate(sizes)]
+    tensors = [
+        torch.arange(start, start + size, dtype=torch.float64).view(shape)
+        for start, size, shape in zip(starts, sizes, shapes, strict=False)
+    ]
+    flat = flatten_tensors(tensors)
+    assert flat.tolist() == list(range(starts[-1]))
+    assert all(map(torch.equal, split_like(flat, tensors), tensors))

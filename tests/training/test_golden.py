@@ -19,8 +19,9 @@ from pair2vec.encoders.context import ContextConfig
 from pair2vec.encoders.pair import PairConfig
 from pair2vec.experiments.miniworld.world import MiniWorld
 from pair2vec.text.prepare import prepare
-from pair2vec.training.negatives import NegativesConfig, nearest_words
-from pair2vec.training.recipes import Recipe, TrainingConfig
+from pair2vec.training.batches import NegativesConfig, nearest_words
+from pair2vec.training.optim import TrainingConfig
+from pair2vec.training.recipes import Recipe
 from pair2vec.training.trainer import RunContext, Trainer, TrainingProgress
 from pair2vec.triples.epoch import TriplesConfig
 from pair2vec.word_vectors.formats import random_vectors
@@ -52,9 +53,9 @@ def losses(folder: Path) -> list[float]:
     (folder / "text.txt").write_text(MiniWorld.create().text(3000))
     corpus = prepare([str(folder / "text.txt")], folder / "corpus")
     reports: list[TrainingProgress] = []
-    surroundings = RunContext(folder, torch.device("cpu"), reports.append, lambda: False)
+    run_context = RunContext(folder, torch.device("cpu"), reports.append, lambda: False)
     vectors = torch.from_numpy(random_vectors(corpus.vocabulary, 16, np.random.default_rng(0)))
-    trainer = Trainer(corpus, RECIPE, vectors, nearest_words(vectors, 10), surroundings)
+    trainer = Trainer(corpus, RECIPE, vectors, nearest_words(vectors, 10), run_context)
     trainer.network.double()
     assert trainer.run()
     return [progress.metrics["loss"] for progress in reports]

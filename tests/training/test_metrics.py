@@ -1,20 +1,22 @@
-"""Running averages, and a file of them that a resumed run goes on with."""
+"""Running averages, the file that a resumed run appends to, and reading of metrics on a CPU."""
 
 import json
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
-from pair2vec.training.metrics import Averages, MetricsFile
+from pair2vec.training.metrics import AsyncMetrics, Averages, MetricsFile
+from pair2vec.training.network import TrainingBatch
 from pair2vec.training.objective import Losses
-from pair2vec.training.steps import SUMMARY
+from pair2vec.training.steps import STEP_METRICS
 
 
 def step_values(seed: int) -> dict[str, float]:
     """What a step says of itself."""
-    found = np.random.default_rng(seed).uniform(size=len(SUMMARY)).tolist()
-    return dict(zip(SUMMARY, found, strict=True))
+    found = np.random.default_rng(seed).uniform(size=len(STEP_METRICS)).tolist()
+    return dict(zip(STEP_METRICS, found, strict=True))
 
 
 def steps_in(path: Path) -> list[int]:
@@ -31,9 +33,9 @@ def test_averages_are_means_over_batches() -> None:
     averages, values = Averages(), [step_values(seed) for seed in range(3)]
     losses = [averages.add(each) for each in values]
     found = averages.take(8)
-    assert list(found) == ["loss", *SUMMARY, "triples_per_second"]
+    assert list(found) == ["loss", *STEP_METRICS, "triples_per_second"]
     assert found["loss"] == pytest.approx(sum(losses) / 3)
-    for name in SUMMARY:
+    for name in STEP_METRICS:
         assert found[name] == pytest.approx(sum(each[name] for each in values) / 3)
     assert found["triples_per_second"] > 0
 
@@ -95,3 +97,29 @@ def test_a_half_written_last_line_is_dropped(tmp_path: Path, cut: int) -> None:
     path.write_text(path.read_text() + line[:-cut])
     write_steps(path, [15], resumed_at=12)
     assert steps_in(path) == [5, 10, 15]
+
+
+CPU = torch.device("cpu")
+
+
+def batch_of(word: int) -> TrainingBatch:
+    """A triple that is known by its word."""
+    one, none = torch.tensor([word]), torch.empty(1, 0, dtype=torch.long)
+    return TrainingBatch(one, one, (torch.full((1, 4), word),), none, none, none)
+
+
+def test_metrics_on_a_cpu_are_read_at_once_with_their_batch() -> None:
+    pending = AsyncMetrics(CPU)
+    for step in range(20):
+        batch, values = batch_of(step), torch.tensor([step + 0.5, -1.0], dtype=torch.float64)
+        (metrics,) = pending.push(step, batch, values)
+        assert metrics.step == step
+        assert metrics.batch is batch
+        assert metrics.values() == [step + 0.5, -1.0]
+
+
+def test_on_a_cpu_no_metrics_are_left_to_wait_for() -> None:
+    pending = AsyncMetrics(CPU)
+    assert pending.drain() == []
+    pending.push(0, batch_of(0), torch.zeros(2))
+    assert pending.drain() == []

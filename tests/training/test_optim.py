@@ -1,13 +1,27 @@
-"""Our optimisers, which step single rows, against torch's, which step whole tables."""
+"""Optimisers against torch's, also on single rows of a table; learning rates, step by step."""
 
+import json
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
 
-from pair2vec.training.optim import OPTIMISERS, Adagrad, Adam, Optimiser, Sgd
+from pair2vec.training.optim import (
+    OPTIMISERS,
+    SCHEDULES,
+    Adagrad,
+    Adam,
+    Constant,
+    DevPlateau,
+    Linear,
+    Optimiser,
+    Plateau,
+    Sgd,
+    StepRate,
+)
 
 ROWS, SIZE, STEPS, RATE = 10, 4, 25, 0.05
 MakePlain = Callable[..., Any]
@@ -37,14 +51,17 @@ def rate_of(step: int) -> float:
     return RATE / (1 + step)
 
 
+def at(step: int) -> StepRate:
+    return StepRate(rate_of(step), step + 1)
+
+
 def ours(optimiser: Optimiser, rows_of: Callable[[int], Tensor | None]) -> Tensor:
     """The table after all steps."""
     found = table()
     for step in range(STEPS):
         rows = rows_of(step)
         given = gradient(step) if rows is None else gradient(step)[rows]
-        optimiser.update("table", found, given, rate_of(step), rows)
-        optimiser.steps += 1
+        optimiser.update("table", found, given, at(step), rows)
     return found
 
 
@@ -69,6 +86,33 @@ def test_a_whole_parameter_moves_as_with_torch(name: str) -> None:
     torch.testing.assert_close(found, plain(PLAIN[name], lambda _: None), rtol=0, atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("adam", "make"),
+    [
+        (Adam(), torch.optim.Adam),
+        (Adam(decay=0.1), partial(torch.optim.Adam, weight_decay=0.1)),
+        (Adam(decoupled=True), partial(torch.optim.AdamW, weight_decay=0.0)),
+        (Adam(decay=0.1, decoupled=True), partial(torch.optim.AdamW, weight_decay=0.1)),
+    ],
+    ids=["adam", "adam with decay", "adamw without decay", "adamw"],
+)
+def test_adam_and_adamw_are_torchs_to_the_bit(adam: Adam, make: MakePlain) -> None:
+    assert torch.equal(ours(adam, lambda _: None), plain(make, lambda _: None))
+
+
+def test_a_rate_and_step_on_the_device_give_what_numbers_do() -> None:
+    adam, found = Adam(decay=0.1, decoupled=True), table()
+    on_device = StepRate(torch.zeros(()), torch.zeros(()))
+    for step in range(STEPS):
+        # As before each replay of a CUDA graph.
+        for tensor, value in zip(on_device, at(step), strict=True):
+            assert isinstance(tensor, Tensor)
+            tensor.fill_(value)
+        adam.update("table", found, gradient(step), on_device)
+    expected = ours(Adam(decay=0.1, decoupled=True), lambda _: None)
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-5)
+
+
 @pytest.mark.parametrize("name", OPTIMISERS)
 def test_a_table_whose_rows_are_all_touched_moves_as_with_torch(name: str) -> None:
     def in_any_order(step: int) -> Tensor:
@@ -88,10 +132,10 @@ def test_touched_rows_move_as_in_a_dense_update(name: str) -> None:
 def test_untouched_rows_and_their_state_do_not_change_by_a_bit(name: str) -> None:
     optimiser = OPTIMISERS[name]()
     found = table()
-    optimiser.update("table", found, gradient(0), RATE)
+    optimiser.update("table", found, gradient(0), at(0))
     before, state = found.clone(), {key: value.clone() for key, value in optimiser.state.items()}
     rows = torch.tensor([2, 5])
-    optimiser.update("table", found, gradient(1)[rows], RATE, rows)
+    optimiser.update("table", found, gradient(1)[rows], at(1), rows)
     untouched = torch.ones(ROWS, dtype=torch.bool)
     untouched[rows] = False
     assert torch.equal(found[untouched], before[untouched])
@@ -103,8 +147,8 @@ def test_untouched_rows_and_their_state_do_not_change_by_a_bit(name: str) -> Non
 
 def test_state_is_kept_by_name() -> None:
     adam = Adam()
-    adam.update("first", table(), gradient(0), RATE)
-    adam.update("second", table(), gradient(1), RATE)
+    adam.update("first", table(), gradient(0), at(0))
+    adam.update("second", table(), gradient(1), at(1))
     names = {"first.mean", "first.variance", "second.mean", "second.variance"}
     assert set(adam.state) == names
     assert not torch.equal(adam.state["first.mean"], adam.state["second.mean"])
@@ -118,10 +162,10 @@ def test_the_state_is_all_that_an_optimiser_remembers() -> None:
     found, optimiser = table(), OPTIMISERS["adam"]()
     for step in range(STEPS):
         fresh = OPTIMISERS["adam"]()
-        fresh.state, fresh.steps = optimiser.state, step
+        fresh.state = optimiser.state
         optimiser = fresh
         rows = some_rows(step)
-        optimiser.update("table", found, gradient(step)[rows], rate_of(step), rows)
+        optimiser.update("table", found, gradient(step)[rows], at(step), rows)
     assert torch.equal(found, expected)
 
 
@@ -131,8 +175,8 @@ def ours_where(optimiser: Optimiser, rows_of: Callable[[int], Tensor]) -> Tensor
     for step in range(STEPS):
         changed = torch.zeros(ROWS, 1, dtype=torch.bool)
         changed[rows_of(step)] = True
-        rate, number = (torch.tensor(n, dtype=torch.float64) for n in (rate_of(step), step + 1.0))
-        optimiser.update_where(changed, "table", found, gradient(step), rate, number)
+        on_device = (torch.tensor(n, dtype=torch.float64) for n in (rate_of(step), step + 1.0))
+        optimiser.update_where(changed, "table", found, gradient(step), StepRate(*on_device))
     return found
 
 
@@ -151,11 +195,116 @@ def test_where_nothing_is_to_be_changed_a_gradient_that_is_no_number_does_no_har
     name: str,
 ) -> None:
     optimiser, found = OPTIMISERS[name](), table()
-    optimiser.update("table", found, gradient(0), RATE)
+    optimiser.update("table", found, gradient(0), at(0))
     before, state = found.clone(), {key: value.clone() for key, value in optimiser.state.items()}
     broken = torch.full((ROWS, SIZE), torch.nan)
-    rate, number = torch.tensor(RATE), torch.tensor(2.0)
-    optimiser.update_where(torch.tensor(False), "table", found, broken, rate, number)
+    on_device = StepRate(torch.tensor(RATE), torch.tensor(2.0))
+    optimiser.update_where(torch.tensor(False), "table", found, broken, on_device)
     assert torch.equal(found, before)
     for key, value in optimiser.state.items():
         assert torch.equal(value, state[key])
+
+
+EVERYTHING = {"total_steps": 100, "warmup_steps": 10, "plateau_steps": 3, "plateau_factor": 0.5}
+
+
+def test_every_schedule_takes_all_settings_of_a_run() -> None:
+    for schedule in SCHEDULES.values():
+        assert schedule(0.1, **EVERYTHING).rate(50) > 0
+
+
+def test_a_constant_rate_stays() -> None:
+    schedule = Constant(0.1, **EVERYTHING)
+    schedule.observe(5, 1e9)
+    assert {schedule.rate(step) for step in (0, 7, 10**6)} == {0.1}
+
+
+def test_a_linear_rate_rises_to_the_full_and_falls_to_zero() -> None:
+    schedule = Linear(2.0, warmup_steps=4, total_steps=12)
+    rising, falling = [0.5, 1.0, 1.5, 2.0], [2.0, 1.75, 1.5, 1.25, 1.0, 0.75, 0.5, 0.25]
+    assert [schedule.rate(step) for step in range(12)] == pytest.approx(rising + falling)
+    assert schedule.rate(12) == schedule.rate(1000) == 0
+
+
+def test_a_linear_rate_without_warm_up_begins_in_full() -> None:
+    schedule = Linear(2.0, warmup_steps=0, total_steps=4)
+    assert [schedule.rate(step) for step in range(4)] == pytest.approx([2.0, 1.5, 1.0, 0.5])
+
+
+@pytest.mark.parametrize("total_steps", [0, 3, 4])
+def test_a_run_shorter_than_its_warm_up_only_rises(total_steps: int) -> None:
+    schedule = Linear(1.0, warmup_steps=4, total_steps=total_steps)
+    assert [schedule.rate(step) for step in range(4)] == pytest.approx([0.25, 0.5, 0.75, 1.0])
+
+
+def rates(losses: list[float]) -> list[float]:
+    """The rate before each step, when the step has this loss."""
+    schedule = Plateau(1.0, plateau_steps=3, plateau_factor=0.5)
+    found = []
+    for step, loss in enumerate(losses):
+        found.append(schedule.rate(step))
+        schedule.observe(step, loss)
+    return found
+
+
+def test_a_falling_loss_keeps_the_rate() -> None:
+    assert rates([9.0 - step for step in range(9)]) == [1.0] * 9
+
+
+def test_the_rate_shrinks_when_the_loss_has_not_fallen_for_so_many_steps() -> None:
+    assert rates([5.0, 5.0, 6.0, 5.0, 5.0, 5.0, 5.0, 5.0]) == [1, 1, 1, 1, 0.5, 0.5, 0.5, 0.25]
+
+
+def test_a_lower_loss_begins_the_count_anew() -> None:
+    assert rates([5.0, 6.0, 6.0, 4.0, 6.0, 6.0, 6.0, 6.0]) == [1, 1, 1, 1, 1, 1, 1, 0.5]
+
+
+def test_the_state_is_all_that_a_plateau_remembers() -> None:
+    losses = [5.0, 6.0, 4.0, 4.5, 4.5, 4.5, 4.5, 3.0, 3.5, 3.5, 3.5, 3.5]
+    expected = rates(losses)
+    schedule = Plateau(1.0, plateau_steps=3, plateau_factor=0.5)
+    found = []
+    for step, loss in enumerate(losses):
+        resumed = Plateau(1.0, plateau_steps=3, plateau_factor=0.5)
+        resumed.state.update(schedule.state)
+        schedule = resumed
+        found.append(schedule.rate(step))
+        schedule.observe(step, loss)
+    assert found == expected
+    assert len(set(expected)) == 3
+
+
+@pytest.mark.parametrize("patience", [0, 1, 2])
+def test_the_rate_falls_with_dev_scores_as_torch_lets_it(patience: int) -> None:
+    scores = [0.5, 0.6, 0.6, 0.55, 0.7, 0.7, 0.7, 0.7, 0.7, 0.8, 0.1, 0.1, 0.1]
+    weights = torch.nn.Parameter(torch.zeros(1))
+    optimiser = torch.optim.SGD([weights], lr=1.0)
+    schedule = torch.optim.lr_scheduler.ReduceLROnPlateau(
+        optimiser, mode="max", factor=0.5, patience=patience, threshold=0
+    )
+    plateau = DevPlateau(1.0, factor=0.5, patience=patience)
+    for score in scores:
+        plateau.observe(score)
+        schedule.step(score)
+        assert plateau.rate == optimiser.param_groups[0]["lr"]
+
+
+def test_only_a_higher_score_is_a_better_one() -> None:
+    plateau = DevPlateau(1.0, factor=0.5, patience=0)
+    found = [plateau.observe(score) for score in (0.5, 0.5, 0.6, 0.4)]
+    assert found == [True, False, True, False]
+    assert (plateau.best, plateau.epochs_since_best) == (0.6, 1)
+
+
+@pytest.mark.parametrize("factor", [0.5, 0.3])
+def test_a_dev_plateau_restored_from_json_continues_as_an_unbroken_one(factor: float) -> None:
+    plateau = DevPlateau(0.1, factor=factor, patience=1)
+    restored = DevPlateau(0.1, factor=factor, patience=1)
+    for score in (0.3, 0.2, 0.2, 0.1, 0.4, 0.4, 0.4, 0.4, 0.4, 0.4):
+        saved = json.loads(json.dumps(plateau.to_json(), allow_nan=False))
+        restored = DevPlateau(0.1, factor=factor, patience=1)
+        restored.restore(saved)
+        assert restored.to_json() == saved
+        assert restored.observe(score) == plateau.observe(score)
+        assert restored.to_json() == plateau.to_json()
+    assert plateau.rate == 0.1 * factor * factor * factor

@@ -1,4 +1,4 @@
-"""Settings as a user writes them, and what a mistake is told."""
+"""Recipes, and settings as a user writes them."""
 
 import json
 from dataclasses import asdict, replace
@@ -9,7 +9,7 @@ import pytest
 from pair2vec.encoders.context import ContextConfig
 from pair2vec.encoders.pair import PairConfig
 from pair2vec.errors import UsageError
-from pair2vec.training.negatives import NegativesConfig
+from pair2vec.training.batches import NegativesConfig
 from pair2vec.training.recipes import (
     RECIPES,
     Recipe,
@@ -34,6 +34,14 @@ def test_every_recipe_survives_json(name: str) -> None:
     recipe = find_recipe(name)
     assert recipe_from_json(asdict(recipe)) == recipe
     assert recipe_from_json(json.loads(json.dumps(asdict(recipe)))) == recipe
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_a_recipe_saved_before_there_was_a_step_mode_has_the_default(name: str) -> None:
+    saved = asdict(find_recipe(name))
+    del saved["training"]["step_mode"]
+    expected = replace(find_recipe(name).training, step_mode="auto")
+    assert recipe_from_json(saved) == replace(find_recipe(name), training=expected)
 
 
 def test_a_changed_recipe_survives_json() -> None:
@@ -127,16 +135,17 @@ def test_a_missing_or_broken_file_is_named(tmp_path: Path) -> None:
         ("training.optimiser=lion", r"training\.optimiser is 'lion'; .* sgd, adagrad, adam"),
         ("training.schedule=cosine", r"training\.schedule is 'cosine'; .*plateau, linear, constan"),
         ("training.loss=max", r"training\.loss is 'max'; it must be one of sum, mean"),
+        ("training.step_mode=fast", r"training\.step_mode is 'fast'; .* auto, plain, cuda_graph"),
         ("training.batch=0", r"training\.batch is 0; it must be 1 or more"),
         ("negatives.typed=5", r"typed is 5; it must be between 0 and words \(3\)"),
     ],
 )
-def test_a_mistake_is_told_with_the_way_out(assignment: str, message: str) -> None:
+def test_a_wrong_setting_is_refused_with_a_valid_one(assignment: str, message: str) -> None:
     with pytest.raises(UsageError, match=message):
         resolve("paper", None, [assignment])
 
 
-def test_an_unknown_recipe_is_told_the_nearest_one() -> None:
+def test_for_an_unknown_recipe_the_nearest_one_is_named() -> None:
     with pytest.raises(UsageError, match="no recipe 'papr'; did you mean paper"):
         find_recipe("papr")
     with pytest.raises(UsageError, match="there are fast, paper,"):

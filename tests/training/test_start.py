@@ -100,6 +100,6 @@ def test_vectors_of_another_dimension_are_refused_with_the_way_out(
 def test_a_missing_file_of_vectors_is_named_before_anything_is_written(
     corpus: Corpus, tmp_path: Path
 ) -> None:
-    with pytest.raises(UsageError, match=r"missing\.vec: no such file of word vectors"):
+    with pytest.raises(UsageError, match=r"missing\.vec: no such file or folder"):
         run(corpus, tmp_path / "model", small(), vectors=tmp_path / "missing.vec")
     assert not (tmp_path / "model").exists()

@@ -1,4 +1,4 @@
-"""Steps of training: the fused one, in which whole tables take part, against the plain one."""
+"""Steps of training: the CUDA-graph step, with gradients of whole tables, against the plain one."""
 
 from collections.abc import Iterable
 from copy import deepcopy
@@ -13,9 +13,8 @@ from pair2vec.encoders.pair import PairConfig
 from pair2vec.training.cuda_graph_step import CudaGraphStep
 from pair2vec.training.network import Network, TrainingBatch
 from pair2vec.training.objective import Losses, Scores, losses
-from pair2vec.training.optim import OPTIMISERS, Optimiser
-from pair2vec.training.recipes import TrainingConfig
-from pair2vec.training.steps import SUMMARY, PlainStep, Step, clip, step_summary
+from pair2vec.training.optim import OPTIMISERS, Optimiser, TrainingConfig
+from pair2vec.training.steps import STEP_METRICS, PlainStep, Step, StepModel, clip, step_metrics
 
 WORDS, SIZE, HIDDEN, TYPED = 50, 6, 3, 1
 NAMED = range(1, 20)
@@ -24,7 +23,7 @@ mlp has no word of which it uses nothing."""
 LENGTHS = [(4, 3, 5, 2, 6), (5, 0, 4, 10, 1), (0, 0, 20, 0, 0), (1, 7, 4, 8, 0)]
 """How many contexts of each length the batches have, of some none."""
 TOLERANCE = 1e-9
-KINDS = {"plain": PlainStep, "fused": CudaGraphStep}
+KINDS = ("plain", "cuda_graph")
 
 kinds = pytest.mark.parametrize("kind", KINDS)
 optimisers = pytest.mark.parametrize("optimiser", OPTIMISERS)
@@ -38,19 +37,19 @@ class Run(NamedTuple):
     optimiser: Optimiser
     step: Step
 
-    def learn(self, batches: Iterable[TrainingBatch]) -> Tensor:
+    def train(self, batches: Iterable[TrainingBatch]) -> Tensor:
         """The values of each step, of which each has a rate of its own."""
         return torch.stack(
             [self.step(batch, 0.01 / (1 + number)) for number, batch in enumerate(batches)]
         )
 
     def kept(self) -> dict[str, Tensor]:
-        """A copy of all that is learnt and of the optimiser's state."""
+        """A copy of all weights and of the optimiser's state."""
         kept = {**self.network.state_dict(), **self.optimiser.state}
         return {name: tensor.clone() for name, tensor in kept.items()}
 
     def resumed(self, kind: str, config: TrainingConfig) -> "Run":
-        """A run that goes on from copies, as from a checkpoint."""
+        """A run that resumes from copies, as from a checkpoint."""
         optimiser = OPTIMISERS[config.optimiser]()
         optimiser.state = {name: tensor.clone() for name, tensor in self.optimiser.state.items()}
         optimiser.steps = self.optimiser.steps
@@ -61,10 +60,9 @@ def make_run(
     kind: str, config: TrainingConfig, network: Network, optimiser: Optimiser | None = None
 ) -> Run:
     optimiser = OPTIMISERS[config.optimiser]() if optimiser is None else optimiser
-    if kind == "plain":
-        return Run(network, optimiser, PlainStep(network, optimiser, config, TYPED))
-    fused = CudaGraphStep(network, optimiser, config, TYPED, torch.float64)
-    return Run(network, optimiser, fused)
+    model = StepModel(network, optimiser, config, TYPED)
+    step: Step = PlainStep(model) if kind == "plain" else CudaGraphStep(model, torch.float64)
+    return Run(network, optimiser, step)
 
 
 def make_network(composition: str = "mlp") -> Network:
@@ -124,7 +122,7 @@ def named_words(batch: TrainingBatch) -> dict[str, list[int]]:
 
 
 def assert_same(found: Run, expected: Run) -> None:
-    """All that is learnt, and all that the optimisers remember."""
+    """All weights, and the states of the optimisers."""
     of_found, of_expected = found.kept(), expected.kept()
     assert of_found.keys() == of_expected.keys()
     for name, tensor in of_expected.items():
@@ -136,51 +134,51 @@ def assert_same(found: Run, expected: Run) -> None:
 @pytest.mark.parametrize("loss", ["sum", "mean"])
 @optimisers
 @compositions
-def test_the_fused_step_learns_what_the_plain_one_does(
+def test_the_cuda_graph_step_trains_as_the_plain_one_does(
     composition: str, optimiser: str, loss: str, limit: float
 ) -> None:
     config = TrainingConfig(optimiser=optimiser, loss=loss, clip=limit)
-    plain, fused = (make_run(kind, config, make_network(composition)) for kind in KINDS)
-    expected = plain.learn(make_batches())
-    found = fused.learn(make_batches())
+    plain, graphed = (make_run(kind, config, make_network(composition)) for kind in KINDS)
+    expected = plain.train(make_batches())
+    found = graphed.train(make_batches())
     torch.testing.assert_close(found, expected, rtol=0, atol=TOLERANCE)
-    assert_same(fused, plain)
+    assert_same(graphed, plain)
     assert plain.optimiser.steps == 4
     if loss == "sum":
-        assert float(expected[:, SUMMARY.index("gradient_norm")].min()) > 1
+        assert float(expected[:, STEP_METRICS.index("gradient_norm")].min()) > 1
 
 
 @pytest.mark.parametrize(("k_c", "negatives"), [(0, 3), (1, 1), (3, 2)])
 def test_both_steps_take_any_number_of_negatives(k_c: int, negatives: int) -> None:
     config = TrainingConfig(optimiser="adagrad")
-    plain, fused = (make_run(kind, config, make_network()) for kind in KINDS)
+    plain, graphed = (make_run(kind, config, make_network()) for kind in KINDS)
     batches = [make_batch(seed, k_c=k_c, negatives=negatives) for seed in range(4)]
-    expected, found = plain.learn(batches), fused.learn(batches)
+    expected, found = plain.train(batches), graphed.train(batches)
     torch.testing.assert_close(found, expected, rtol=0, atol=TOLERANCE)
-    assert_same(fused, plain)
+    assert_same(graphed, plain)
 
 
 @compositions
 def test_padding_vectors_to_a_width_changes_nothing(composition: str) -> None:
-    """As the fused step does on a GPU."""
+    """As the CUDA-graph step does on a GPU."""
     config = TrainingConfig(optimiser="adagrad")
-    plain, fused = (make_run(kind, config, make_network(composition)) for kind in KINDS)
-    assert isinstance(fused.step, CudaGraphStep)
-    fused.step._width = SIZE + 3
-    expected, found = plain.learn(make_batches()), fused.learn(make_batches())
+    plain, graphed = (make_run(kind, config, make_network(composition)) for kind in KINDS)
+    assert isinstance(graphed.step, CudaGraphStep)
+    graphed.step._width = SIZE + 3
+    expected, found = plain.train(make_batches()), graphed.train(make_batches())
     torch.testing.assert_close(found, expected, rtol=0, atol=TOLERANCE)
-    assert_same(fused, plain)
+    assert_same(graphed, plain)
 
 
 @compositions
-def test_in_half_precision_the_fused_step_learns_nearly_what_the_plain_one_does(
+def test_in_half_precision_the_cuda_graph_step_trains_nearly_as_the_plain_one_does(
     composition: str,
 ) -> None:
     config = TrainingConfig(optimiser="sgd", clip=0)
     plain = make_run("plain", config, make_network(composition).float())
     network, optimiser = make_network(composition).float(), OPTIMISERS["sgd"]()
-    half = Run(network, optimiser, CudaGraphStep(network, optimiser, config, TYPED))
-    expected, found = plain.learn(make_batches()), half.learn(make_batches())
+    half = Run(network, optimiser, CudaGraphStep(StepModel(network, optimiser, config, TYPED)))
+    expected, found = plain.train(make_batches()), half.train(make_batches())
     torch.testing.assert_close(found, expected, rtol=0.05, atol=0.05)
     for name, tensor in plain.network.state_dict().items():
         learnt = network.state_dict()[name]
@@ -196,9 +194,9 @@ def test_rows_that_no_triple_names_and_their_state_do_not_change_by_a_bit(
     kind: str, optimiser: str
 ) -> None:
     run = make_run(kind, TrainingConfig(optimiser=optimiser), make_network())
-    run.learn([make_batch(0, named=range(WORDS))])
+    run.train([make_batch(0, named=range(WORDS))])
     before, batch = run.kept(), make_batch(1)
-    run.learn([batch])
+    run.train([batch])
     after = run.kept()
     for table, named in named_words(batch).items():
         others = [row for row in range(WORDS) if row not in named]
@@ -215,13 +213,13 @@ def test_a_batch_whose_loss_is_no_number_changes_nothing(
     kind: str, optimiser: str, table: str
 ) -> None:
     run = make_run(kind, TrainingConfig(optimiser=optimiser), make_network())
-    run.learn([make_batch(0)])
+    run.train([make_batch(0)])
     batch = make_batch(1)
     getattr(run.network, table)[named_words(batch)[table][0]] = torch.inf
     before = run.kept()
-    (values,) = run.learn([batch])
-    assert not bool(values[SUMMARY.index("observed")].isfinite())
-    assert not bool(values[SUMMARY.index("gradient_norm")].isfinite())
+    (values,) = run.train([batch])
+    assert not bool(values[STEP_METRICS.index("observed")].isfinite())
+    assert not bool(values[STEP_METRICS.index("gradient_norm")].isfinite())
     after = run.kept()
     assert after.keys() == before.keys()
     for name, tensor in before.items():
@@ -231,18 +229,18 @@ def test_a_batch_whose_loss_is_no_number_changes_nothing(
 
 @optimisers
 @kinds
-def test_a_step_goes_on_from_a_broken_batch_as_if_it_had_not_been(
+def test_after_a_batch_that_is_not_finite_training_continues_as_without_it(
     kind: str, optimiser: str
 ) -> None:
     config = TrainingConfig(optimiser=optimiser)
     whole, broken = (make_run(kind, config, make_network()) for _ in range(2))
     for run in (whole, broken):
-        run.learn(make_batches(2))
+        run.train(make_batches(2))
     vectors = broken.network.pair_words.clone()
     broken.network.pair_words.fill_(torch.inf)
-    broken.learn([make_batch(2)])
+    broken.train([make_batch(2)])
     broken.network.pair_words.copy_(vectors)
-    expected, found = (run.learn([make_batch(3)]) for run in (whole, broken))
+    expected, found = (run.train([make_batch(3)]) for run in (whole, broken))
     assert torch.equal(found, expected)
     of_whole, of_broken = whole.kept(), broken.kept()
     assert all(torch.equal(of_broken[name], tensor) for name, tensor in of_whole.items())
@@ -250,48 +248,48 @@ def test_a_step_goes_on_from_a_broken_batch_as_if_it_had_not_been(
 
 def test_the_plain_step_does_not_count_a_broken_batch() -> None:
     run = make_run("plain", TrainingConfig(optimiser="adam"), make_network())
-    run.learn([make_batch(0)])
+    run.train([make_batch(0)])
     run.network.pair_words.fill_(torch.inf)
-    run.learn([make_batch(1)])
+    run.train([make_batch(1)])
     assert run.optimiser.steps == 1
 
 
 @pytest.mark.parametrize("second", KINDS)
 @pytest.mark.parametrize("first", KINDS)
 @optimisers
-def test_either_step_goes_on_from_where_either_stopped(
+def test_either_step_resumes_from_where_either_stopped(
     optimiser: str, first: str, second: str
 ) -> None:
     config, batches = TrainingConfig(optimiser=optimiser), make_batches(6)
     whole = make_run("plain", config, make_network())
     for part in (batches[:3], batches[3:]):
-        whole.learn(part)
+        whole.train(part)
     stopped = make_run(first, config, make_network())
-    stopped.learn(batches[:3])
+    stopped.train(batches[:3])
     resumed = stopped.resumed(second, config)
-    resumed.learn(batches[3:])
+    resumed.train(batches[3:])
     assert_same(resumed, whole)
 
 
-def test_a_step_says_what_was_before_it() -> None:
+def test_metrics_of_a_step_are_those_before_its_update() -> None:
     network, batch = make_network(), make_batch(0)
     outcome = network(batch, TYPED)
     leaves = [*network.parameters(), *(touched.vectors for touched in outcome.touched.values())]
     gradients = torch.autograd.grad(outcome.losses.total().sum(), leaves)
     norm = torch.cat([gradient.flatten() for gradient in gradients]).norm()
     run = make_run("plain", TrainingConfig(clip=0.5), network)
-    (found,) = run.learn([batch])
+    (found,) = run.train([batch])
     assert found.dtype == torch.float64
     assert not found.requires_grad
-    torch.testing.assert_close(found, step_summary(outcome.losses, outcome.scores, norm).detach())
+    torch.testing.assert_close(found, step_metrics(outcome.losses, outcome.scores, norm).detach())
 
 
-def test_a_summary_is_of_mean_losses_the_share_above_zero_and_the_norm() -> None:
+def test_step_metrics_are_mean_losses_the_share_above_zero_and_the_norm() -> None:
     others = torch.randn(3, 4, 2, generator=torch.Generator().manual_seed(0))
     scores = Scores(torch.tensor([1.0, -1.0, 2.0, 0.5]), *others.unbind())
     found = losses(scores, TYPED)
     values = dict(
-        zip(SUMMARY, step_summary(found, scores, torch.tensor(7.0)).tolist(), strict=True)
+        zip(STEP_METRICS, step_metrics(found, scores, torch.tensor(7.0)).tolist(), strict=True)
     )
     assert list(values) == [*Losses._fields, "positives_above_half", "gradient_norm"]
     for name in Losses._fields:
@@ -318,7 +316,7 @@ def test_clipping_is_that_of_torch(limit: float) -> None:
         assert torch.equal(given, unclipped) == (limit == 1e6)
 
 
-def test_a_limit_of_zero_clips_nothing_and_still_says_the_norm() -> None:
+def test_a_limit_of_zero_does_not_clip_and_still_returns_the_norm() -> None:
     gradients, before = some_gradients(), some_gradients()
     found = clip(gradients, 0.0)
     torch.testing.assert_close(found, torch.cat([given.flatten() for given in before]).norm())

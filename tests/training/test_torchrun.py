@@ -108,7 +108,7 @@ def test_torchrun_goes_on_from_the_last_checkpoint_when_a_rank_is_killed(
         os.kill(killed, signal.SIGKILL)
         assert launcher.wait(PATIENCE) == 0, log.read_text()
     said = log.read_text()
-    (again,) = [line for line in said.splitlines() if "going on from step" in line]
+    (again,) = [line for line in said.splitlines() if "resumed from step" in line]
     assert 40 <= int(again.split()[-1]) < 160
     assert load_model(out).config["triples"] == 160 * 128
     assert [line["step"] for line in metrics_of(out)] == list(range(20, 161, 20))
@@ -126,7 +126,7 @@ def test_a_rank_that_stops_answering_ends_the_run_with_a_line(
     assert first.exitcode == 1
     assert last_line(log) == (
         "pair2vec: rank 0 of 2 waited 2 s for a rank that does not answer; "
-        "go on with --resume, or let torchrun do so: --max-restarts 3"
+        "resume with --resume, or let torchrun do so: --max-restarts 3"
     )
 
 
@@ -160,11 +160,13 @@ def test_ctrl_c_stops_all_ranks_with_a_checkpoint_to_go_on_from(
         assert rank.exitcode == 130
     stopped = steps_done(out)
     assert stopped > 20
-    assert last_line(log).startswith("pair2vec: stopped with a checkpoint; go on with: pair2vec tr")
+    assert last_line(log).startswith(
+        "pair2vec: stopped with a checkpoint; resume with: pair2vec tr"
+    )
     assert not silent.read_text()
     ranks, (log, _) = start_two(tmp_path, [*words(LONG), "--resume"])
     wait_until(lambda: steps_done(out) > stopped)
     for rank in ranks:
         rank.terminate()
         rank.join()
-    assert f"going on from step {stopped}" in log.read_text()
+    assert f"resumed from step {stopped}" in log.read_text()

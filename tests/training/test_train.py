@@ -203,11 +203,15 @@ def test_a_folder_that_is_taken_is_refused(
     out = tmp_path / "model"
     shutil.copytree(model.folder, out)
     before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
-    with pytest.raises(UsageError, match="already holds a model; give another --out, or --overwrite"):
+    with pytest.raises(
+        UsageError, match="already holds a model; give another --out, or --overwrite"
+    ):
         run(corpus, out, small())
     assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
     shutil.rmtree(out / "training")
-    with pytest.raises(UsageError, match="already holds a model; give another --out, or --overwrite"):
+    with pytest.raises(
+        UsageError, match="already holds a model; give another --out, or --overwrite"
+    ):
         run(corpus, out, small())
 
 
@@ -223,9 +227,21 @@ def test_a_run_is_resumed_only_with_its_own_settings(
     out = tmp_path / "model"
     with pytest.raises(Interrupted):
         run(corpus, out, small(), should_stop=after(1))
-    for recipe, given in ((small(seed=1), None), (small(), vectors)):
-        with pytest.raises(UsageError, match="begun with another corpus, other word vectors or se"):
+    for recipe, given, changed in ((small(seed=1), None, "recipe"), (small(), vectors, "vectors")):
+        with pytest.raises(UsageError, match=f"was begun with another {changed}; resume with the"):
             run(corpus, out, recipe, vectors=given, resume=True)
+
+
+def test_a_run_begun_before_there_was_a_step_mode_is_resumed(
+    corpus: Corpus, model: SavedModel, tmp_path: Path
+) -> None:
+    out = tmp_path / "model"
+    with pytest.raises(Interrupted):
+        run(corpus, out, small(), should_stop=after(10))
+    job = json.loads((out / "training" / "job.json").read_text())
+    del job["recipe"]["training"]["step_mode"]
+    (out / "training" / "job.json").write_text(json.dumps(job))
+    assert_identical(run(corpus, out, small(), resume=True), model)
 
 
 def test_patience_ends_a_run_that_no_longer_gets_better(corpus: Corpus, tmp_path: Path) -> None:

@@ -1,23 +1,37 @@
-"""The loop: what it does when a step goes wrong, and when it hears of steps only later."""
+"""The loop: diverged steps, metrics that arrive later, which step runs, and early stopping."""
 
+import json
+import logging
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from torch import Tensor
 
 from pair2vec.encoders.context import ContextConfig
 from pair2vec.encoders.pair import PairConfig
+from pair2vec.errors import UsageError
 from pair2vec.text.corpus import Corpus
+from pair2vec.training.batches import BatchSource, NegativeSampler, NegativesConfig
 from pair2vec.training.checkpoint import last_checkpoint
-from pair2vec.training.metrics import AsyncMetrics, StepReading
-from pair2vec.training.negatives import NegativesConfig
+from pair2vec.training.distributed import SINGLE_PROCESS
+from pair2vec.training.metrics import AsyncMetrics, PendingMetrics
 from pair2vec.training.network import TrainingBatch
-from pair2vec.training.recipes import Recipe, TrainingConfig, with_settings
-from pair2vec.training.steps import SUMMARY
-from pair2vec.training.trainer import DivergedError, RunContext, Trainer, TrainingProgress
-from pair2vec.triples.epoch import TriplesConfig
+from pair2vec.training.optim import TrainingConfig
+from pair2vec.training.recipes import Recipe, with_settings
+from pair2vec.training.steps import STEP_METRICS
+from pair2vec.training.trainer import (
+    DivergedError,
+    RunContext,
+    Trainer,
+    TrainingProgress,
+    Validation,
+)
+from pair2vec.triples.epoch import TriplesConfig, TripleStream
 
 CPU, SIZE, STEPS = torch.device("cpu"), 16, 20
 RECIPE = Recipe(
@@ -34,19 +48,19 @@ EXPLODING = 1e30
 """A rate."""
 
 
-class LateReadings(AsyncMetrics):
-    """As on a GPU, where the values of a step are looked at some steps later, or when needed."""
+class LateMetrics(AsyncMetrics):
+    """As on a GPU, where the metrics of a step are read some steps later, or when needed."""
 
     def __init__(self, late: int) -> None:
         super().__init__(CPU)
         self._late = late
-        self._kept: list[StepReading] = []
+        self._kept: list[PendingMetrics] = []
 
-    def push(self, step: int, batch: TrainingBatch, values: Tensor) -> list[StepReading]:
+    def push(self, step: int, batch: TrainingBatch, values: Tensor) -> list[PendingMetrics]:
         self._kept += super().push(step, batch, values)
         return [self._kept.pop(0)] if len(self._kept) > self._late else []
 
-    def drain(self) -> list[StepReading]:
+    def drain(self) -> list[PendingMetrics]:
         left, self._kept = self._kept, []
         return left
 
@@ -56,9 +70,9 @@ def make_trainer(
 ) -> Trainer:
     start = torch.randn(len(corpus.vocabulary), SIZE, generator=torch.Generator().manual_seed(0))
     reports = [] if reports is None else reports
-    surroundings = RunContext(folder, CPU, reports.append, lambda: False)
+    run_context = RunContext(folder, CPU, reports.append, lambda: False)
     recipe = with_settings(RECIPE, {"training": {"rate": 0.001, **training}})
-    return Trainer(corpus, recipe, start, None, surroundings)
+    return Trainer(corpus, recipe, start, None, run_context)
 
 
 def losses_of(reports: list[TrainingProgress]) -> list[tuple[int, float, float]]:
@@ -90,15 +104,15 @@ def test_a_gradient_that_is_no_number_ends_a_run_though_the_loss_is_one(
     corpus: Corpus, tmp_path: Path
 ) -> None:
     trainer = make_trainer(corpus, tmp_path)
-    learn = trainer._learn
+    train_step = trainer._train_step
 
     def break_the_fourth(batch: TrainingBatch, rate: float) -> Tensor:
-        values = learn(batch, rate)
+        values = train_step(batch, rate)
         if trainer.step == 3:
-            values[SUMMARY.index("gradient_norm")] = torch.inf
+            values[STEP_METRICS.index("gradient_norm")] = torch.inf
         return values
 
-    trainer._learn = break_the_fourth
+    trainer._train_step = break_the_fourth
     message = "^the loss or its gradient is not a number at step 3; train anew with a lower"
     with pytest.raises(DivergedError, match=message):
         trainer.run()
@@ -108,7 +122,7 @@ def test_a_step_that_went_wrong_is_found_before_a_checkpoint_is_written(
     corpus: Corpus, tmp_path: Path
 ) -> None:
     trainer = make_trainer(corpus, tmp_path, report_steps=100, rate=EXPLODING)
-    trainer._readings = LateReadings(late=100)
+    trainer._async_metrics = LateMetrics(late=100)
     with pytest.raises(DivergedError, match=r"at step [1-9] for"):
         trainer.run()
     assert trainer.step == 10
@@ -116,7 +130,7 @@ def test_a_step_that_went_wrong_is_found_before_a_checkpoint_is_written(
 
 
 @pytest.mark.parametrize("late", [1, 8, 100])
-def test_a_run_that_hears_of_its_steps_later_is_the_same_run(
+def test_a_run_that_reads_its_metrics_later_is_the_same_run(
     corpus: Corpus, tmp_path: Path, late: int
 ) -> None:
     at_once: list[TrainingProgress] = []
@@ -124,7 +138,7 @@ def test_a_run_that_hears_of_its_steps_later_is_the_same_run(
     plain = make_trainer(corpus, tmp_path / "plain", at_once)
     assert plain.run()
     trainer = make_trainer(corpus, tmp_path / "late", later)
-    trainer._readings = LateReadings(late)
+    trainer._async_metrics = LateMetrics(late)
     assert trainer.run()
     assert [step for step, *_ in losses_of(later)] == [5, 10, 15, 20]
     assert losses_of(later) == losses_of(at_once)
@@ -148,3 +162,73 @@ def test_a_checkpoint_is_written_after_some_time_even_between_two_due_ones(
     trainer.write_checkpoint = noted  # type: ignore[method-assign]
     trainer.run()
     assert found == [1, 2, 3, 4, 5, 6, 7, 7]
+
+
+def test_the_step_that_runs_is_logged_once(
+    corpus: Corpus, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    assert make_trainer(corpus, tmp_path).run()
+    assert caplog.messages == ["training with the plain step on cpu"]
+
+
+def test_a_cuda_graph_step_on_a_cpu_is_refused(corpus: Corpus, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="step_mode is 'cuda_graph', but the device is cpu"):
+        make_trainer(corpus, tmp_path, step_mode="cuda_graph")
+
+
+WithPatience = Callable[[int], Validation]
+LOSSES = st.lists(st.integers(0, 4).map(float), max_size=12)
+
+
+@pytest.fixture(scope="module")
+def with_patience(corpus: Corpus) -> WithPatience:
+    """Makes the validation of a run that was not validated yet."""
+    cpu = torch.device("cpu")
+    triples = TripleStream(corpus, TriplesConfig())
+    negatives = NegativeSampler(NegativesConfig(), corpus.vocabulary.counts, None, cpu)
+    return lambda patience: Validation(
+        BatchSource(triples, negatives, TrainingConfig(patience=patience), SINGLE_PROCESS, cpu)
+    )
+
+
+def is_over(losses: list[float], patience: int) -> bool:
+    """Whether none of the last ones is lower than the best before them."""
+    before, last = losses[:-patience], losses[-patience:]
+    return bool(before) and min(last) >= min(before)
+
+
+@given(losses=LOSSES, patience=st.integers(1, 4))
+def test_a_run_has_converged_when_the_last_losses_are_no_lower_than_one_before(
+    with_patience: WithPatience, losses: list[float], patience: int
+) -> None:
+    validation = with_patience(patience)
+    for count, loss in enumerate(losses, start=1):
+        validation.observe(loss)
+        assert validation.has_converged == is_over(losses[:count], patience)
+
+
+@given(losses=LOSSES)
+def test_a_patience_of_zero_is_without_end(
+    with_patience: WithPatience, losses: list[float]
+) -> None:
+    validation = with_patience(0)
+    for loss in losses:
+        validation.observe(loss)
+        assert not validation.has_converged
+
+
+@given(before=LOSSES, after=LOSSES)
+def test_a_resumed_run_converges_when_an_unbroken_one_does(
+    with_patience: WithPatience, before: list[float], after: list[float]
+) -> None:
+    unbroken, resumed = with_patience(2), with_patience(2)
+    for loss in before:
+        unbroken.observe(loss)
+    # As in a checkpoint, where an infinite best loss is kept too.
+    resumed.restore(**json.loads(json.dumps(unbroken.state)))
+    for loss in after:
+        assert resumed.has_converged == unbroken.has_converged
+        resumed.observe(loss)
+        unbroken.observe(loss)
+    assert resumed.state == unbroken.state

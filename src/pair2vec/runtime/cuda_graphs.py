@@ -1,7 +1,7 @@
-"""CUDA graphs: work on batches, captured once for each shape and then replayed.
+"""CUDA graphs: whether to use them, their capture, and functions that are captured once a shape.
 
-A step of a small network is some thousand kernels, and to launch one takes the CPU longer than to run
-it takes the GPU: launched one by one, the GPU is idle most of the time.
+A training step of a small network is some thousand kernels, and launching one takes the CPU longer
+than running it takes the GPU: launched one by one, the GPU is idle most of the time.
 """
 
 from collections.abc import Callable
@@ -11,111 +11,151 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import torch
 from torch import Tensor
 
+from pair2vec.errors import UsageError
+
 BatchT = TypeVar("BatchT")
 """A dataclass of tensors."""
 Tree = TypeVar("Tree")
 """A tensor, or a dataclass or dict of such trees."""
+ResultT = TypeVar("ResultT")
+
+STEP_MODES = ("auto", "plain", "cuda_graph")
+"""The values of the setting ``training.step_mode``."""
+MAX_GRAPHS = 256
+"""Graphs of one function. They share a memory pool, which grows with them all the same: processes
+with some eighty of them were seen to take ten gigabytes of a GPU."""
+_WARM_UP_RUNS = 3
+"""Libraries initialise themselves in their first calls, which no graph may contain."""
 
 
-def tree_map(tree: Tree, change: Callable[[Tensor], Tensor]) -> Tree:
-    """The same with every tensor changed."""
-    found: Any = tree
-    if isinstance(found, Tensor):
-        found = change(found)
-    elif is_dataclass(found) and not isinstance(found, type):
-        parts = {field.name: getattr(found, field.name) for field in fields(found)}
-        found = replace(found, **tree_map(parts, change))
-    elif isinstance(found, dict):
-        found = {name: tree_map(part, change) for name, part in found.items()}
-    else:
-        raise TypeError(f"a batch has no place for {type(tree).__name__}")
-    result: Tree = found
-    return result
+def uses_cuda_graph(step_mode: str, device: torch.device) -> bool:
+    """Whether training steps on this device are captured: "auto" does so on every GPU.
+
+    Raises:
+        UsageError: "cuda_graph" was set for a CPU.
+    """
+    on_gpu = device.type == "cuda"
+    if step_mode == "cuda_graph" and not on_gpu:
+        raise UsageError(
+            f"training.step_mode is 'cuda_graph', but the device is {device.type}; "
+            "train on a GPU, or set auto or plain"
+        )
+    return on_gpu and step_mode != "plain"
 
 
-def tree_to(batch: Tree, device: torch.device) -> Tree:
-    """On this device."""
-    return tree_map(batch, lambda tensor: tensor.to(device))
+def warm_up(work: Callable[[], object], device: torch.device) -> None:
+    """Run `work` some times on a side stream, as torch asks for before a capture."""
+    side_stream = torch.cuda.Stream(device)  # type: ignore[no-untyped-call]
+    side_stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side_stream):
+        for _ in range(_WARM_UP_RUNS):
+            work()
+    torch.cuda.current_stream().wait_stream(side_stream)
 
 
-def tree_leaves(tree: object) -> list[Tensor]:
-    """All of them, in an order that is the same for all trees of a kind."""
-    found: list[Tensor] = []
+def capture(
+    work: Callable[[], ResultT],
+    pool: Any = None,  # noqa: ANN401 - torch does not name its type
+) -> tuple[Callable[[], None], ResultT]:
+    """Capture `work` without running it.
 
-    def keep(tensor: Tensor) -> Tensor:
-        found.append(tensor)
-        return tensor
+    Args:
+        work: Must not wait for the device.
+        pool: Memory to share with graphs that never run at the same time; None for memory of
+            its own.
 
-    tree_map(tree, keep)
-    return found
+    Returns:
+        A function that replays the graph, and the results of `work`, which each replay overwrites.
+    """
+    graph = torch.cuda.CUDAGraph()
+    # Other threads prefetch batches meanwhile: their calls must not invalidate the capture.
+    with torch.cuda.graph(graph, pool=pool, capture_error_mode="thread_local"):
+        results = work()
+    return graph.replay, results
 
 
 Results = dict[str, Tensor]
-Work = Callable[[BatchT], Results]
-"""Changes what it likes on the device, but never waits for it."""
 Replay = Callable[[], None]
-Recorder = Callable[[Callable[[], Results]], tuple[Replay, Results]]
-"""Returns what does some work again, and where its results are then; need not do it itself."""
-
+Capture = Callable[[Callable[[], Results]], tuple[Replay, Results]]
 _Shape = tuple[torch.Size, ...]
 
-MAX_GRAPHS = 256
-"""Recordings. They share a pool of memory, which grows with them all the same: processes with some
-eighty of them were seen to take ten gigabytes of a GPU."""
 
-
-class _Recording(NamedTuple):
-    """Of one shape."""
-
+class _CapturedCall(NamedTuple):
     inputs: list[Tensor]
-    """The places on the device that every batch is copied to."""
+    """Where every batch of the shape is copied to."""
     replay: Replay
     results: Results
 
 
 class GraphedFunction(Generic[BatchT]):
-    """Does some work as it is the first time that a shape comes, and from then on by recordings.
+    """Runs a function eagerly on the first batch of a shape, and from then on as a CUDA graph.
 
-    Libraries set themselves up in their first calls, which no recording may contain.
+    The eager call is the warm-up.
     """
 
-    def __init__(self, work: Work[BatchT], record: Recorder | None = None) -> None:
+    def __init__(
+        self, work: Callable[[BatchT], Results], capture_with: Capture | None = None
+    ) -> None:
+        """Wrap `work`, which must not wait for the device nor depend on more than shapes."""
         self._work = work
-        self._record = record or CudaGraphRecorder()
+        self._capture = capture_with or _capture_in_one_pool()
         self._seen: set[_Shape] = set()
-        self._recordings: dict[_Shape, _Recording] = {}
+        self._captured: dict[_Shape, _CapturedCall] = {}
 
     def __call__(self, batch: BatchT) -> Results:
-        """The results of the work on a batch, which the next call leaves as they are."""
+        """The results of the work on a batch, which later calls do not overwrite."""
         tensors = tree_leaves(batch)
         shape = tuple(tensor.shape for tensor in tensors)
-        found = self._recordings.get(shape)
-        if found is None:
-            if shape not in self._seen or len(self._recordings) >= MAX_GRAPHS:
+        call = self._captured.get(shape)
+        if call is None:
+            if shape not in self._seen or len(self._captured) >= MAX_GRAPHS:
                 self._seen.add(shape)
                 return self._work(batch)
-            found = self._recordings[shape] = self._recorded(batch)
-        for place, tensor in zip(found.inputs, tensors, strict=True):
-            place.copy_(tensor)
-        found.replay()
-        return {name: value.clone() for name, value in found.results.items()}
+            call = self._captured[shape] = self._capture_call(batch)
+        for own, tensor in zip(call.inputs, tensors, strict=True):
+            own.copy_(tensor)
+        call.replay()
+        return {name: value.clone() for name, value in call.results.items()}
 
-    def _recorded(self, batch: BatchT) -> _Recording:
+    def _capture_call(self, batch: BatchT) -> _CapturedCall:
         own = tree_map(batch, Tensor.clone)
-        replay, results = self._record(lambda: self._work(own))
-        return _Recording(tree_leaves(own), replay, results)
+        replay, results = self._capture(lambda: self._work(own))
+        return _CapturedCall(tree_leaves(own), replay, results)
 
 
-class CudaGraphRecorder:
-    """By CUDA graphs, which share their memory: they never run at the same time."""
+def _capture_in_one_pool() -> Capture:
+    pool: Any = torch.cuda.graph_pool_handle()
+    return lambda work: capture(work, pool)
 
-    def __init__(self) -> None:
-        self._pool: Any = torch.cuda.graph_pool_handle()
 
-    def __call__(self, work: Callable[[], Results]) -> tuple[Replay, Results]:
-        """Record, without doing any of it."""
-        graph = torch.cuda.CUDAGraph()
-        # Another thread fetches batches meanwhile, which is none of this recording's business.
-        with torch.cuda.graph(graph, pool=self._pool, capture_error_mode="thread_local"):
-            results = work()
-        return graph.replay, results
+def tree_map(tree: Tree, change: Callable[[Tensor], Tensor]) -> Tree:
+    """The tree with `change` applied to every tensor."""
+    changed: Any = tree
+    if isinstance(changed, Tensor):
+        changed = change(changed)
+    elif is_dataclass(changed) and not isinstance(changed, type):
+        parts = {field.name: getattr(changed, field.name) for field in fields(changed)}
+        changed = replace(changed, **tree_map(parts, change))
+    elif isinstance(changed, dict):
+        changed = {name: tree_map(part, change) for name, part in changed.items()}
+    else:
+        raise TypeError(f"a batch must not contain {type(tree).__name__}")
+    result: Tree = changed
+    return result
+
+
+def tree_to(batch: Tree, device: torch.device) -> Tree:
+    """The tree with every tensor on this device."""
+    return tree_map(batch, lambda tensor: tensor.to(device))
+
+
+def tree_leaves(tree: object) -> list[Tensor]:
+    """All tensors, in an order that is the same for all trees of a type."""
+    leaves: list[Tensor] = []
+
+    def keep(tensor: Tensor) -> Tensor:
+        leaves.append(tensor)
+        return tensor
+
+    tree_map(tree, keep)
+    return leaves

@@ -1,6 +1,10 @@
-"""Batches: triples of a corpus with negatives drawn for them, on the device."""
+"""Training batches: triples of a corpus with negatives sampled for them, on the device.
+
+Shapes: V vocabulary, B triples, K negative words a side.
+"""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import takewhile
 from typing import NamedTuple
 
@@ -9,43 +13,64 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from pair2vec.errors import UsageError
 from pair2vec.runtime.prefetch import prefetch
+from pair2vec.text.vocabulary import SPECIAL_TOKENS
 from pair2vec.training.distributed import ProcessGroup
-from pair2vec.training.negatives import NegativesConfig
 from pair2vec.training.network import TrainingBatch
-from pair2vec.training.recipes import TrainingConfig
+from pair2vec.training.optim import TrainingConfig
 from pair2vec.triples.epoch import EpochPosition, TripleBatch, TripleStream
 from pair2vec.word_vectors.sampler import WordSampler
 
-_AHEAD = 8
-"""Batches made while a GPU learns from others."""
+_PREFETCHED = 8
+"""Batches prepared while a GPU trains on others."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NegativesConfig:
+    """How many corrupted triples each observed triple is compared with."""
+
+    contexts: int = 2
+    """k_c in the paper: triples with another context of the batch."""
+    words: int = 3
+    """k_x and k_y: triples with another x, and as many with another y; 0 is the bivariate J_2NS."""
+    typed: int = 1
+    """How many of `words` are drawn among the word's nearest neighbours."""
+    exponent: float = 0.75
+    """Words are drawn by their count to this power."""
+    neighbours: int = 100
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.typed <= self.words:
+            raise UsageError(
+                f"typed is {self.typed}; it must be between 0 and words ({self.words})"
+            )
+        if self.typed and self.neighbours < 1:
+            raise UsageError(f"neighbours is {self.neighbours}; it must be 1 or more")
+        if self.contexts < 0:
+            raise UsageError(f"contexts is {self.contexts}; it must be 0 or more")
 
 
 class TripleTensors(NamedTuple):
-    """A `TripleBatch` as tensors of the host."""
+    """A `TripleBatch` as CPU tensors."""
 
     x: Tensor
     y: Tensor
     contexts: tuple[Tensor, ...]
 
     @classmethod
-    def of(cls, triples: TripleBatch, *, pinned: bool = False) -> "TripleTensors":
-        """The same numbers; where pinned, a GPU can fetch them while it computes."""
+    def from_numpy(cls, triples: TripleBatch, *, pinned: bool = False) -> "TripleTensors":
+        """Share the arrays' memory; or copy them to pinned memory, which a GPU reads meanwhile."""
 
-        def tensor(numbers: NDArray[np.int64]) -> Tensor:
-            found = torch.from_numpy(numbers)
-            return found.pin_memory() if pinned else found
+        def tensor(ids: NDArray[np.int64]) -> Tensor:
+            shared = torch.from_numpy(ids)
+            return shared.pin_memory() if pinned else shared
 
         return cls(tensor(triples.x), tensor(triples.y), tuple(map(tensor, triples.contexts)))
 
 
-def seed_for(seed: int, step: int, rank: int) -> int:
-    """For the negatives of one of several ranks, in one step: unlike that of any other."""
-    return int(np.random.SeedSequence([seed, step, rank]).generate_state(1, np.uint64)[0])
-
-
 class NegativeSampler:
-    """Draws the negatives of a batch."""
+    """Samples the negatives of a batch."""
 
     def __init__(
         self,
@@ -54,6 +79,7 @@ class NegativeSampler:
         neighbours: Tensor | None,
         device: torch.device,
     ) -> None:
+        """Sample words by `counts` (V,), and typed ones among `neighbours`, of `nearest_words`."""
         self._config = config
         self._words = WordSampler.smoothed(counts, config.exponent, device)
         # Without neighbours, there are no typed negatives: all words are drawn by frequency.
@@ -76,18 +102,18 @@ class NegativeSampler:
 
     def _other_words(self, words: Tensor, generator: torch.Generator) -> Tensor:
         """(B, K): by frequency, then the typed ones."""
-        plain = self._words.draw((len(words), self._config.words - self.typed), generator)
+        by_frequency = self._words.draw((len(words), self._config.words - self.typed), generator)
         if self._neighbours is None or not self.typed:
-            return plain
+            return by_frequency
         choices = self._neighbours.shape[1]
         pick = torch.randint(
             choices, (len(words), self.typed), generator=generator, device=self._device
         )
-        typed = self._neighbours[words].gather(1, pick).to(plain.dtype)
-        return torch.cat([plain, typed], dim=1)
+        typed = self._neighbours[words].gather(1, pick).to(by_frequency.dtype)
+        return torch.cat([by_frequency, typed], dim=1)
 
     def _shuffles(self, size: int, generator: torch.Generator) -> Tensor:
-        """(B, k_c): each column a random order of the batch's rows."""
+        """(B, k_c): each column a random permutation of the batch's rows."""
         columns = [
             torch.randperm(size, generator=generator, device=self._device)
             for _ in range(self._config.contexts)
@@ -97,8 +123,21 @@ class NegativeSampler:
         return torch.stack(columns, dim=1)
 
 
+def nearest_words(vectors: Tensor, count: int, rows_at_once: int = 2048) -> Tensor:
+    """For each word its nearest by cosine, without itself and special tokens: (V, count)."""
+    unit = torch.nn.functional.normalize(vectors.float(), dim=1)
+    nearest = torch.empty(len(unit), count, dtype=torch.int32)
+    for start in range(0, len(unit), rows_at_once):
+        rows = unit[start : start + rows_at_once]
+        cosine = rows @ unit.T
+        cosine[:, : len(SPECIAL_TOKENS)] = -2
+        cosine[torch.arange(len(rows)), torch.arange(start, start + len(rows))] = -2
+        nearest[start : start + len(rows)] = cosine.topk(count).indices.int().cpu()
+    return nearest
+
+
 class BatchSource(NamedTuple):
-    """What the batches of a run are made from, and for whom."""
+    """What the batches of a run are made from."""
 
     triples: TripleStream
     negatives: NegativeSampler
@@ -110,35 +149,42 @@ class BatchSource(NamedTuple):
 class BatchStream:
     """The batches of a run: of each, the part of this rank."""
 
-    def __init__(self, supply: BatchSource) -> None:
-        self._triples, self._negatives, self._config, self._ranks, device = supply
+    def __init__(self, source: BatchSource) -> None:
+        self._triples, self._negatives, self._config, self._ranks, device = source
         self._on_gpu = device.type == "cuda"
         self.generator = torch.Generator(device).manual_seed(self._config.seed + 1)
         """Of negatives; its state is part of a checkpoint."""
 
     def batches(
-        self, place: EpochPosition, steps: range
+        self, position: EpochPosition, steps: range
     ) -> Iterator[tuple[TrainingBatch, EpochPosition]]:
-        """Those of some steps, as far as the epochs go, each with the place behind it."""
-        for step, (triples, behind) in zip(steps, self._tensors(place), strict=False):
-            if self._ranks.count > 1:
-                # Anew each step, so that a checkpoint has nothing to say of each rank.
-                self.generator.manual_seed(seed_for(self._config.seed, step, self._ranks.rank))
-            yield self._negatives.complete(triples, self.generator), behind
+        """Those of `steps`, or until the last epoch ends, each with the position after it."""
+        for step, (triples, after) in zip(steps, self._tensors(position), strict=False):
+            if self._ranks.world_size > 1:
+                # Seeded anew each step, so that a checkpoint holds no state of each rank.
+                self.generator.manual_seed(
+                    negatives_seed(self._config.seed, step, self._ranks.rank)
+                )
+            yield self._negatives.complete(triples, self.generator), after
 
-    def _tensors(self, place: EpochPosition) -> Iterator[tuple[TripleTensors, EpochPosition]]:
+    def _tensors(self, position: EpochPosition) -> Iterator[tuple[TripleTensors, EpochPosition]]:
         """Triples to the last epoch.
 
         Each rank finds the positions of all triples, which is cheap, and reads only its own.
         """
-        found = (
-            (TripleTensors.of(triples, pinned=self._on_gpu), behind)
-            for triples, behind in takewhile(
+        tensors = (
+            (TripleTensors.from_numpy(triples, pinned=self._on_gpu), after)
+            for triples, after in takewhile(
                 lambda item: item[1].epoch < self._config.epochs,
                 self._triples.batches(
-                    self._config.batch, place, self._ranks.rank, self._ranks.count
+                    self._config.batch, position, self._ranks.rank, self._ranks.world_size
                 ),
             )
         )
-        # A CPU has no time to spare while it learns.
-        return prefetch(found, _AHEAD) if self._on_gpu else found
+        # Beside training on a CPU, another thread would only compete for its cores.
+        return prefetch(tensors, _PREFETCHED) if self._on_gpu else tensors
+
+
+def negatives_seed(seed: int, step: int, rank: int) -> int:
+    """For the negatives of one of several ranks in one step: different from that of any other."""
+    return int(np.random.SeedSequence([seed, step, rank]).generate_state(1, np.uint64)[0])

@@ -1,9 +1,8 @@
-"""One step of training as a GPU likes it: the same as the plain one, as one recorded graph.
+"""The training step as a CUDA graph: what the plain step computes, captured once and replayed.
 
 The plain step finds the distinct rows that a batch touches: it sorts, and waits for the device to
-say how many they are. Here whole tables take part. Their gradients are as large as they are, which
-costs a GPU little, and all shapes are the same in every step, so that a step is recorded once and
-replayed.
+know their number. Here gradients are those of whole tables, which costs a GPU little, and all
+shapes are the same in every step, as a graph requires.
 
 Shapes: V vocabulary, B triples, K negative words a side, L length of the longest context,
 D dimension, W the width that vectors of D are padded to.
@@ -17,55 +16,53 @@ from torch.nn import functional
 
 from pair2vec.kernels.lstm import bilstm_states
 from pair2vec.kernels.rows import copy_rows
+from pair2vec.runtime.cuda_graphs import capture, warm_up
 from pair2vec.text.patterns import DISTANCES
 from pair2vec.training.distributed import ProcessGroup, flatten_tensors, split_like
-from pair2vec.training.network import Network, TrainingBatch
+from pair2vec.training.network import TrainingBatch
 from pair2vec.training.objective import Losses, Scores, losses, score_triples
-from pair2vec.training.optim import Optimiser
-from pair2vec.training.recipes import TrainingConfig
-from pair2vec.training.steps import SUMMARY, batch_loss, mean_losses, step_summary
+from pair2vec.training.optim import StepRate
+from pair2vec.training.steps import (
+    STEP_METRICS,
+    StepModel,
+    batch_loss,
+    mean_losses,
+    step_metrics,
+)
 
 LONGEST_CONTEXT = DISTANCES[-1] + 3
-ALIGNED = 64
+ALIGNMENT = 64
 """Tensor cores are fastest on widths that are multiples of it."""
-WARM_UP = 3
-"""Steps before recording: libraries set themselves up in their first calls."""
+
+
+CaptureWork = Callable[[Callable[[], None]], tuple[Callable[[], None], None]]
+"""As `capture`: captures some work, and returns what replays it."""
 
 
 class CudaGraphStep:
-    """A step in which all tables take part; recorded on a GPU."""
+    """A step with gradients of whole tables; on a GPU compiled and captured, on a CPU eager."""
 
-    def __init__(
-        self,
-        network: Network,
-        optimiser: Optimiser,
-        config: TrainingConfig,
-        typed: int,
-        precision: torch.dtype = torch.bfloat16,
-    ) -> None:
-        self._network = network
-        self._optimiser = optimiser
-        self._config = config
-        self._typed = typed
+    def __init__(self, model: StepModel, precision: torch.dtype = torch.bfloat16) -> None:
+        self._network, self._optimiser, self._config, self._typed = model
         self._precision = precision
-        self._device = network.pair_words.device
+        words = self._network.pair_words
+        self._device = words.device
         self._on_gpu = self._device.type == "cuda"
-        dimension = network.pair.dimension
-        self._width = -(-dimension // ALIGNED) * ALIGNED if self._on_gpu else dimension
+        dimension = self._network.pair.dimension
+        self._width = -(-dimension // ALIGNMENT) * ALIGNMENT if self._on_gpu else dimension
         self._tables = {
-            name: getattr(network, name).detach().requires_grad_()
+            name: getattr(self._network, name).detach().requires_grad_()
             for name in ("pair_words", "context_words")
         }
-        self._rate = network.pair_words.new_zeros(())
-        self._steps = network.pair_words.new_zeros(())
-        # While recording is prepared, steps run and change nothing.
-        self._changes = torch.ones((), dtype=torch.bool, device=self._device)
+        self._rate = words.new_zeros(())
+        self._steps = words.new_zeros(())
+        # False during warm-up, whose steps must not change any weight.
+        self._enabled = torch.ones((), dtype=torch.bool, device=self._device)
         self._inputs: _Inputs | None = None
         self._values = torch.empty(0, device=self._device)
         self._replay: Callable[[], None] = self._run
 
     def __call__(self, batch: TrainingBatch, rate: float) -> Tensor:
-        """Forward, backward, update."""
         self._rate.fill_(rate)
         if self._inputs is None:
             self._inputs = _Inputs(batch)
@@ -76,39 +73,25 @@ class CudaGraphStep:
         return self._values.clone()
 
     def _begin(self) -> None:
-        """With the state of the optimiser, which a resumed run has only now."""
+        """At the first step, since a resumed run has the optimiser's state only then."""
         self._steps.fill_(self._optimiser.steps)
         for name, weight in self._weights().items():
             for kind in self._optimiser.slots:
                 self._optimiser.slot(name, kind, weight)
         if self._on_gpu:
-            self._record()
+            self._prepare_graph()
 
-    def _record(self) -> None:
-        """Compile a step, and record it on the inputs that are there."""
+    def _prepare_graph(self) -> None:
+        """Compile a step, and capture it on the present inputs."""
         self._compile()
-        self._changes.fill_(False)
-        side = torch.cuda.Stream(self._device)  # type: ignore[no-untyped-call]
-        side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):
-            for _ in range(WARM_UP):
-                self._run()
-        torch.cuda.current_stream().wait_stream(side)
-        self._replay = self._recorded()
-        self._changes.fill_(True)
+        self._enabled.fill_(False)
+        warm_up(self._run, self._device)
+        self._replay = self._captured(capture)
+        self._enabled.fill_(True)
 
-    def _recorded(self) -> Callable[[], None]:
-        """A step that is replayed."""
-        return self._captured(self._run).replay
-
-    @staticmethod
-    def _captured(work: Callable[[], None]) -> torch.cuda.CUDAGraph:
-        """A recording of `work`."""
-        graph = torch.cuda.CUDAGraph()
-        # Another thread fetches batches meanwhile, which is none of this recording's business.
-        with torch.cuda.graph(graph, capture_error_mode="thread_local"):
-            work()
-        return graph
+    def _captured(self, capture_work: CaptureWork) -> Callable[[], None]:
+        """What replays a step."""
+        return capture_work(self._run)[0]
 
     def _compile(self) -> None:
         for name in (
@@ -118,30 +101,31 @@ class CudaGraphStep:
             "_pool",
             "_objective",
             "_update",
-            "_summary",
+            "_metrics",
         ):
             setattr(self, name, torch.compile(getattr(self, name), dynamic=False))
 
     def _run(self) -> None:
         """One step on the inputs as they are."""
-        found, scores, gradients = self._differentiate()
-        self._values = self._summary(found, scores, self._update(gradients, self._touched()))
+        group_losses, scores, gradients = self._differentiate()
+        norm = self._update(gradients, self._touched())
+        self._values = self._metrics(group_losses, scores, norm)
 
     def _differentiate(self) -> tuple[Losses, Scores, dict[str, Tensor]]:
-        """The losses of the inputs, and the gradients of what they depend on."""
-        found, scores = self.forward()
-        loss = batch_loss(found, self._config, self._share())
-        leaves = self._weights()
-        gradients = torch.autograd.grad(loss, list(leaves.values()), allow_unused=True)
-        given = {n: g for n, g in zip(leaves, gradients, strict=True) if g is not None}
-        return found, scores, given
+        """The losses of the inputs, and the gradients of the weights that they depend on."""
+        group_losses, scores = self.forward()
+        loss = batch_loss(group_losses, self._config, self._share())
+        weights = self._weights()
+        gradients = torch.autograd.grad(loss, list(weights.values()), allow_unused=True)
+        used = {n: g for n, g in zip(weights, gradients, strict=True) if g is not None}
+        return group_losses, scores, used
 
     def _share(self) -> float:
-        """The part of the whole batch that the inputs are."""
+        """The share of the whole batch that the inputs are."""
         return 1.0
 
     def _weights(self) -> dict[str, Tensor]:
-        """All that is learnt."""
+        """All trained tensors."""
         return {**self._tables, **dict(self._network.named_parameters())}
 
     def forward(self) -> tuple[Losses, Scores]:
@@ -162,14 +146,14 @@ class CudaGraphStep:
             return self._objective(pairs, contexts, others)
 
     def _pair_words(self, words: Tensor) -> Tensor:
-        """As R wants them: (V, W)."""
-        return self._widen(self._network.pair.prepare(words))
+        """Prepared for R: (V, W)."""
+        return self._padded(self._network.pair.prepare(words))
 
     def _context_part(self, words: Tensor) -> Tensor:
-        """What the LSTM adds up of each word: (V, 8H)."""
-        return self._network.context.word_part(self._widen(words))
+        """The LSTM's input gates of each word: (V, 8H)."""
+        return self._network.context.word_part(self._padded(words))
 
-    def _widen(self, words: Tensor) -> Tensor:
+    def _padded(self, words: Tensor) -> Tensor:
         return functional.pad(words, (0, self._width - words.shape[1]))
 
     def _pairs(self, x: Tensor, y: Tensor) -> Tensor:
@@ -182,17 +166,17 @@ class CudaGraphStep:
         def every_y(part: Tensor) -> Tensor:
             return torch.cat([part[:, :1].expand(-1, 1 + others, -1), part[:, 1:]], dim=1)
 
-        found: Tensor = pair(
+        encoded: Tensor = pair(
             tuple(every_x(part) for part in pair.as_x(x)),
             tuple(every_y(part) for part in pair.as_y(y)),
         )
-        return found
+        return encoded
 
     def _pool(self, states: Tensor, lengths: Tensor) -> Tensor:
         """C from the states (L, B, 2H): (B, W)."""
         context = self._network.context
-        places = torch.arange(len(states), device=states.device)[:, None]
-        pooled = context.pool(states, (places < lengths)[..., None])
+        positions = torch.arange(len(states), device=states.device)[:, None]
+        pooled = context.pool(states, (positions < lengths)[..., None])
         weight = context.value.weight
         return functional.linear(
             pooled, functional.pad(weight, (0, 0, 0, self._width - len(weight)))
@@ -202,11 +186,11 @@ class CudaGraphStep:
         scores = score_triples(pairs, contexts, others)
         return losses(scores, self._typed), scores
 
-    def _summary(self, found: Losses, scores: Scores, norm: Tensor) -> Tensor:
-        return step_summary(found, scores, norm).detach()
+    def _metrics(self, group_losses: Losses, scores: Scores, norm: Tensor) -> Tensor:
+        return step_metrics(group_losses, scores, norm).detach()
 
     def _touched(self) -> dict[str, Tensor]:
-        """For each table, whether the batch names a row, (V, 1)."""
+        """For each table, which rows the batch names, (V, 1)."""
         inputs = self._inputs
         assert inputs is not None
         named = {"pair_words": [inputs.x, inputs.y], "context_words": [inputs.contexts]}
@@ -216,29 +200,27 @@ class CudaGraphStep:
         }
         for name, ids in named.items():
             for rows in ids:
-                # Not by assignment: it would send the True from the host, which no graph holds.
+                # Not by assignment: it would copy the True from the CPU, which no graph can.
                 masks[name].index_fill_(0, rows.flatten(), True)
         return masks
 
     @torch.no_grad()
     def _update(self, gradients: dict[str, Tensor], touched: dict[str, Tensor]) -> Tensor:
-        """Change all weights, and of the tables the rows touched; returns the gradient's norm."""
+        """Update all weights, and of the tables the rows touched; returns the gradient's norm."""
         norm: Tensor = torch.stack([gradient.norm() for gradient in gradients.values()]).norm()
-        changes = norm.isfinite() & self._changes
+        enabled = norm.isfinite() & self._enabled
         limit = self._config.clip
         scale = (limit / (norm + 1e-6)).clamp(max=1.0) if limit else 1.0
-        weights, step = self._weights(), self._steps + 1
+        weights, at = self._weights(), StepRate(self._rate, self._steps + 1)
         for name, gradient in gradients.items():
-            changed = changes & touched[name] if name in touched else changes
-            self._optimiser.update_where(
-                changed, name, weights[name], gradient * scale, self._rate, step
-            )
-        self._steps.add_(changes)
+            mask = enabled & touched[name] if name in touched else enabled
+            self._optimiser.update_where(mask, name, weights[name], gradient * scale, at)
+        self._steps.add_(enabled)
         return norm
 
 
 class _Inputs:
-    """Places on the device that hold a batch, the same ones in each step."""
+    """The input tensors of the graph, which every batch is copied into."""
 
     def __init__(self, batch: TrainingBatch) -> None:
         count, device = len(batch.x), batch.x.device
@@ -250,50 +232,42 @@ class _Inputs:
         self.fill(batch)
 
     def fill(self, batch: TrainingBatch) -> None:
-        """With another batch of the same size."""
-        for to, first, others in (
+        """Copy another batch of the same size."""
+        for words, first, others in (
             (self.x, batch.x, batch.other_x),
             (self.y, batch.y, batch.other_y),
         ):
-            to[:, 0] = first
-            to[:, 1:] = others
+            words[:, 0] = first
+            words[:, 1:] = others
         self.shuffles.copy_(batch.shuffles)
         start = 0
         for group in batch.contexts:
             stop, length = start + len(group), group.shape[1]
             self.contexts[start:stop, :length] = group
-            # Behind its end a context repeats its X, so that all words in it are named by it.
+            # Padded with its own X, so that padding touches no row that the context does not.
             self.contexts[start:stop, length:] = group[:, 1:2]
             self.lengths[start:stop] = length
             start = stop
 
 
-# == The fused step on several ranks: two recorded graphs, and between them the exchange.
-#
-# Whole tables take part, and so do their gradients in the exchange: between GPUs that is cheaper than
-# to find out which rows were touched and to wait for their number.
-
-
 class DistributedCudaGraphStep(CudaGraphStep):
-    """A fused step that learns from the batches of all ranks."""
+    """The step of several ranks: two graphs, and between them the all-reduce.
+
+    Gradients of whole tables are summed: between GPUs that is cheaper than to find out which rows
+    were touched and to wait for their number.
+    """
 
     def __init__(
-        self,
-        network: Network,
-        optimiser: Optimiser,
-        config: TrainingConfig,
-        typed: int,
-        ranks: ProcessGroup,
-        precision: torch.dtype = torch.bfloat16,
+        self, model: StepModel, ranks: ProcessGroup, precision: torch.dtype = torch.bfloat16
     ) -> None:
-        super().__init__(network, optimiser, config, typed, precision)
+        super().__init__(model, precision)
         self._ranks = ranks
         self._names: list[str] = []
         """Of the weights that have a gradient, in its order."""
-        self._sent = torch.empty(0, device=self._device)
-        """All gradients, then what is known of the losses."""
-        self._marks = torch.empty(0, dtype=torch.uint8, device=self._device)
-        """Whether a row of a table is touched, one table after another."""
+        self._sums = torch.empty(0, device=self._device)
+        """All gradients, then the mean losses: summed over ranks."""
+        self._touched_rows = torch.empty(0, dtype=torch.uint8, device=self._device)
+        """Whether a row of a table is touched, one table after another: on any rank."""
 
     def _share(self) -> float:
         assert self._inputs is not None
@@ -301,41 +275,42 @@ class DistributedCudaGraphStep(CudaGraphStep):
 
     def _run(self) -> None:
         self._differentiate_own()
-        self._exchange()
+        self._all_reduce()
         self._apply()
 
-    def _recorded(self) -> Callable[[], None]:
-        # Each has memory of its own: what the first leaves there is read by the second.
-        first, second = self._captured(self._differentiate_own), self._captured(self._apply)
+    def _captured(self, capture_work: CaptureWork) -> Callable[[], None]:
+        # Each has memory of its own: the second reads what the first leaves there.
+        first, _ = capture_work(self._differentiate_own)
+        second, _ = capture_work(self._apply)
 
         def replay() -> None:
-            first.replay()
-            self._exchange()
-            second.replay()
+            first()
+            self._all_reduce()
+            second()
 
         return replay
 
     def _differentiate_own(self) -> None:
-        """What this rank's part of the batch adds to the gradients."""
-        found, scores, gradients = self._differentiate()
+        """The gradients of this rank's part of the batch."""
+        group_losses, scores, gradients = self._differentiate()
         self._names = list(gradients)
-        means = torch.stack(mean_losses(found, scores)).detach() * self._share()
-        self._sent = flatten_tensors([*gradients.values(), means])
-        self._marks = torch.cat(list(self._touched().values())).view(torch.uint8)
+        means = torch.stack(mean_losses(group_losses, scores)).detach() * self._share()
+        self._sums = flatten_tensors([*gradients.values(), means])
+        self._touched_rows = torch.cat(list(self._touched().values())).view(torch.uint8)
 
-    def _exchange(self) -> None:
-        self._ranks.add_up(self._sent)
-        self._ranks.unite(self._marks)
+    def _all_reduce(self) -> None:
+        self._ranks.all_reduce(self._sums)
+        self._ranks.all_reduce_max(self._touched_rows)
 
     def _apply(self) -> None:
-        """Change the weights, by what all ranks have found."""
+        """Update the weights by the gradients of all ranks."""
         weights = self._weights()
-        known = self._sent.new_empty(len(SUMMARY) - 1)
+        like_means = self._sums.new_empty(len(STEP_METRICS) - 1)
         *gradients, means = split_like(
-            self._sent, [*(weights[name] for name in self._names), known]
+            self._sums, [*(weights[name] for name in self._names), like_means]
         )
         masks = torch.split(
-            self._marks.view(torch.bool), [len(table) for table in self._tables.values()]
+            self._touched_rows.view(torch.bool), [len(table) for table in self._tables.values()]
         )
         norm: Tensor = self._update(
             dict(zip(self._names, gradients, strict=True)),

@@ -1,4 +1,4 @@
-"""Metrics: running averages of a run, and the file that keeps them."""
+"""Metrics of training: running averages, the file they are written to, asynchronous reading."""
 
 import importlib.util
 import json
@@ -15,6 +15,10 @@ from pair2vec.runtime.storage import write_file
 from pair2vec.training.network import TrainingBatch
 from pair2vec.training.objective import Losses
 
+METRICS_DELAY = 8
+"""Steps between one on a GPU and the reading of its metrics: always the same number, so that two
+runs observe the same at the same step. (A checkpoint waits for all of them.)"""
+
 
 class Averages:
     """Means over the batches since the last report; `state` is all of it, for a checkpoint."""
@@ -24,14 +28,14 @@ class Averages:
         self._since = time.perf_counter()
 
     def add(self, values: Mapping[str, float]) -> float:
-        """Take in the values of a step; returns its loss, the sum of all groups."""
+        """Take in the metrics of a step; returns its loss, the sum of all groups."""
         loss = sum(values[name] for name in Losses._fields)
         for name, value in {**values, "loss": loss, "batches": 1.0}.items():
             self.state[name] = self.state.get(name, 0.0) + value
         return loss
 
     def take(self, batch: int) -> dict[str, float]:
-        """The means and the speed, beginning anew; loss first."""
+        """The means, loss first, and the speed in batches of `batch` triples; then start anew."""
         batches = self.state.pop("batches")
         means = {name: total / batches for name, total in self.state.items()}
         seconds = time.perf_counter() - self._since
@@ -45,13 +49,11 @@ class Averages:
 
 
 class EventWriter(Protocol):
-    """What is needed of tensorboard's writer."""
+    """What is used of tensorboard's writer."""
 
-    def add_scalar(self, tag: str, scalar_value: float, global_step: int) -> None:
-        """Record one value."""
+    def add_scalar(self, tag: str, scalar_value: float, global_step: int) -> None: ...
 
-    def close(self) -> None:
-        """Let go of the file."""
+    def close(self) -> None: ...
 
 
 def tensorboard_writer(folder: Path, step: int) -> EventWriter | None:
@@ -60,38 +62,36 @@ def tensorboard_writer(folder: Path, step: int) -> EventWriter | None:
         return None
     from torch.utils.tensorboard import SummaryWriter
 
-    # Values beyond the checkpoint that a run resumes from are hidden.
+    # Values after the checkpoint that a run resumes from are hidden.
     writer: EventWriter = SummaryWriter(str(folder), purge_step=step + 1)
     return writer
 
 
 class Metrics(Protocol):
-    """Where metrics go."""
+    """Where metrics are written."""
 
     def __enter__(self) -> "Metrics": ...
 
     def __exit__(self, *_: object) -> None: ...
 
-    def write(self, values: dict[str, float]) -> None:
-        """Keep some."""
+    def write(self, values: dict[str, float]) -> None: ...
 
 
 class NoMetrics:
-    """Of a rank that leaves it to another to write them."""
+    """For ranks other than 0, which write nothing."""
 
     def __enter__(self) -> "NoMetrics":
         return self
 
     def __exit__(self, *_: object) -> None: ...
 
-    def write(self, values: dict[str, float]) -> None:
-        """Not here."""
+    def write(self, values: dict[str, float]) -> None: ...
 
 
 class MetricsFile:
     """One JSON object a line, and tensorboard's events where that is installed.
 
-    A resumed run goes on where its checkpoint was.
+    A resumed run drops the lines after its checkpoint and appends.
     """
 
     def __init__(self, path: Path, step: int) -> None:
@@ -110,7 +110,6 @@ class MetricsFile:
             self._events.close()
 
     def write(self, values: dict[str, float]) -> None:
-        """Add a line."""
         self._file.write(json.dumps(values) + "\n")
         self._file.flush()
         if self._events is not None:
@@ -120,62 +119,55 @@ class MetricsFile:
 
 
 def _step(line: str) -> float:
-    """Of a line; one that a killed process left half-written is beyond every step."""
+    """The step of a line; infinite for one that a killed process left half-written."""
     try:
         return float(json.loads(line)["step"]) if line.endswith("\n") else float("inf")
     except ValueError:
         return float("inf")
 
 
-# == Readings: what the steps of a run say of themselves, fetched without stopping the device.
-#
-# A GPU is told of its next steps while it is busy with one. To ask for a loss at once would be to
-# wait until it has nothing left to do; a few steps later the answer is already there.
-
-
-STEPS_BEHIND = 8
-"""Steps between one on a GPU and the look at its values: as many each time, so that two runs note
-the same at the same step. (A checkpoint waits for all of them.)"""
-
-
-class StepReading(NamedTuple):
-    """The values of a step."""
+class PendingMetrics(NamedTuple):
+    """The metrics of a step on their way to the CPU."""
 
     step: int
     batch: TrainingBatch
-    fetched: Tensor
-    """On the host, once `arrived` is over."""
+    copied: Tensor
+    """On the CPU, complete after `arrived`."""
     arrived: torch.cuda.Event | None
 
     def values(self) -> list[float]:
         """Wait for them."""
         if self.arrived is not None:
             self.arrived.synchronize()
-        found: list[float] = self.fetched.tolist()
-        return found
+        values: list[float] = self.copied.tolist()
+        return values
 
 
 class AsyncMetrics:
-    """Values on their way from the device, in the order of the steps."""
+    """A queue of the metrics of steps, copied to the CPU without stalling the GPU.
+
+    Steps are launched while the GPU is busy with earlier ones. To read a loss at once would be to
+    wait until it is idle; some steps later the value is already there.
+    """
 
     def __init__(self, device: torch.device) -> None:
         self._on_gpu = device.type == "cuda"
-        self._waiting: deque[StepReading] = deque()
+        self._pending: deque[PendingMetrics] = deque()
 
-    def push(self, step: int, batch: TrainingBatch, values: Tensor) -> list[StepReading]:
-        """Begin to fetch the values of a step; returns what is due to be read."""
+    def push(self, step: int, batch: TrainingBatch, values: Tensor) -> list[PendingMetrics]:
+        """Start to copy the metrics of a step; returns those due to be read."""
         arrived = None
         if self._on_gpu:
-            fetched = torch.empty(values.shape, dtype=values.dtype, pin_memory=True)
-            values = fetched.copy_(values, non_blocking=True)
+            pinned = torch.empty(values.shape, dtype=values.dtype, pin_memory=True)
+            values = pinned.copy_(values, non_blocking=True)
             arrived = torch.cuda.Event()  # type: ignore[no-untyped-call]
             arrived.record()
-        self._waiting.append(StepReading(step, batch, values, arrived))
-        is_due = len(self._waiting) > (STEPS_BEHIND if self._on_gpu else 0)
-        return [self._waiting.popleft()] if is_due else []
+        self._pending.append(PendingMetrics(step, batch, values, arrived))
+        is_due = len(self._pending) > (METRICS_DELAY if self._on_gpu else 0)
+        return [self._pending.popleft()] if is_due else []
 
-    def drain(self) -> list[StepReading]:
-        """All that is left."""
-        left = list(self._waiting)
-        self._waiting.clear()
+    def drain(self) -> list[PendingMetrics]:
+        """All that are left."""
+        left = list(self._pending)
+        self._pending.clear()
         return left

@@ -1,16 +1,31 @@
-"""Optimisers for whole parameters and for single rows of a table alike.
+"""Optimisers and learning-rate schedules, and the settings of optimisation.
 
-Each keeps its state in plain tensors, named, so that a checkpoint is only tensors. A row that a
-batch does not touch is neither read nor written.
+An optimiser updates whole parameters and single rows of a table alike. Its state is plain tensors
+by name, so that a checkpoint is only tensors; a row that a batch does not touch is neither read nor
+written. The rate and the number of the step may be tensors on the device, which is what a captured
+CUDA graph needs: it reads their values anew at each replay.
 """
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import asdict, dataclass
-from typing import Protocol, Self
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+
+from pair2vec.errors import UsageError
+from pair2vec.runtime.cuda_graphs import STEP_MODES
+
+Slots = list[Tensor]
+
+
+class StepRate(NamedTuple):
+    """The learning rate of a step, and its number, from 1 on."""
+
+    rate: Tensor | float
+    step: Tensor | int
 
 
 class Optimiser(ABC):
@@ -22,6 +37,7 @@ class Optimiser(ABC):
     def __init__(self) -> None:
         self.state: dict[str, Tensor] = {}
         self.steps = 0
+        """Steps taken, counted by the training step and kept in checkpoints."""
 
     def slot(self, name: str, kind: str, like: Tensor) -> Tensor:
         """A tensor of the state, zero at first."""
@@ -36,121 +52,115 @@ class Optimiser(ABC):
         name: str,
         parameter: Tensor,
         gradient: Tensor,
-        rate: float,
+        at: StepRate,
         rows: Tensor | None = None,
     ) -> None:
-        """Change `parameter`, or only its `rows`, for which `gradient` then is."""
+        """Update `parameter`, or only distinct `rows` of it, whose gradient is then given."""
         slots = [self.slot(name, kind, parameter) for kind in self.slots]
         if rows is None:
-            parameter -= self.change(gradient, rate, slots, self.steps + 1)
+            parameter.copy_(self.updated(parameter, gradient, slots, at))
             return
-        of_rows = [slot[rows] for slot in slots]
-        # Rows are distinct, so nothing is added up and the result is one on every device.
-        parameter[rows] = parameter[rows] - self.change(gradient, rate, of_rows, self.steps + 1)
-        for slot, values in zip(slots, of_rows, strict=True):
+        row_slots = [slot[rows] for slot in slots]
+        # Distinct rows are written once each, so the result is the same on every device.
+        parameter[rows] = self.updated(parameter[rows], gradient, row_slots, at)
+        for slot, values in zip(slots, row_slots, strict=True):
             slot[rows] = values
 
     @torch.no_grad()
     def update_where(
-        self,
-        changed: Tensor,
-        name: str,
-        parameter: Tensor,
-        gradient: Tensor,
-        rate: Tensor,
-        step: Tensor,
+        self, mask: Tensor, name: str, parameter: Tensor, gradient: Tensor, at: StepRate
     ) -> None:
-        """Change `parameter` where `changed`; the number of the step counts from 1."""
+        """Update `parameter` and its state only where `mask`, which broadcasts, is True."""
         slots = [self.slot(name, kind, parameter) for kind in self.slots]
-        fresh = [slot.clone() for slot in slots]
-        change = self.change(gradient, rate, fresh, step)
-        parameter.copy_(torch.where(changed, parameter - change, parameter))
-        for slot, values in zip(slots, fresh, strict=True):
-            slot.copy_(torch.where(changed, values, slot))
+        new_slots = [slot.clone() for slot in slots]
+        updated = self.updated(parameter, gradient, new_slots, at)
+        parameter.copy_(torch.where(mask, updated, parameter))
+        for slot, values in zip(slots, new_slots, strict=True):
+            slot.copy_(torch.where(mask, values, slot))
 
     @abstractmethod
-    def change(
-        self, gradient: Tensor, rate: Tensor | float, slots: list[Tensor], step: Tensor | int
-    ) -> Tensor:
-        """What to subtract in the step with this number, from 1 on; updates `slots` in place."""
+    def updated(self, parameter: Tensor, gradient: Tensor, slots: Slots, at: StepRate) -> Tensor:
+        """The new value of `parameter`; updates `slots` in place."""
 
 
 class Sgd(Optimiser):
     """Plain stochastic gradient descent."""
 
-    def change(
-        self, gradient: Tensor, rate: Tensor | float, slots: list[Tensor], step: Tensor | int
-    ) -> Tensor:
-        """The gradient, scaled."""
-        return gradient * rate
+    def updated(self, parameter: Tensor, gradient: Tensor, slots: Slots, at: StepRate) -> Tensor:
+        return parameter - gradient * at.rate
 
 
 class Adagrad(Optimiser):
-    """Steps shrink with the sum of squared gradients."""
+    """Steps shrink with the sum of squared gradients (Duchi et al., 2011)."""
 
     slots = ("squares",)
 
-    def change(
-        self, gradient: Tensor, rate: Tensor | float, slots: list[Tensor], step: Tensor | int
-    ) -> Tensor:
-        """The gradient over the root of its history."""
+    def updated(self, parameter: Tensor, gradient: Tensor, slots: Slots, at: StepRate) -> Tensor:
         (squares,) = slots
         squares += gradient * gradient
-        return rate * gradient / (squares.sqrt() + 1e-10)
+        return parameter - at.rate * gradient / (squares.sqrt() + 1e-10)
 
 
 class Adam(Optimiser):
-    """Adam; rows are updated when touched, with the bias correction of the global step."""
+    """Adam (Kingma & Ba, 2015), or AdamW with `decoupled` decay (Loshchilov & Hutter, 2019).
+
+    On whole parameters it computes what torch's does, operation by operation. Rows of a table are
+    updated when touched, with the bias correction of the global step.
+    """
 
     slots = ("mean", "variance")
-    first, second, epsilon = 0.9, 0.999, 1e-8
+    beta1, beta2, epsilon = 0.9, 0.999, 1e-8
 
-    def change(
-        self, gradient: Tensor, rate: Tensor | float, slots: list[Tensor], step: Tensor | int
-    ) -> Tensor:
-        """The running mean over the root of the running variance."""
+    def __init__(
+        self, *, decay: float = 0.0, decoupled: bool = False, slots: tuple[str, str] = slots
+    ) -> None:
+        """Set up a state of zeros.
+
+        Args:
+            decay: Of weights: added to the gradient, or, decoupled, taken off the weights.
+            decoupled: AdamW instead of Adam.
+            slots: What the running mean and variance are called in the state.
+        """
+        super().__init__()
+        self.slots = slots
+        self._decay, self._decoupled = decay, decoupled
+
+    def updated(self, parameter: Tensor, gradient: Tensor, slots: Slots, at: StepRate) -> Tensor:
+        if self._decay and self._decoupled:
+            parameter = parameter * (1 - at.rate * self._decay)
+        elif self._decay:
+            gradient = gradient.add(parameter, alpha=self._decay)
         mean, variance = slots
-        mean.lerp_(gradient, 1 - self.first)
-        variance.lerp_(gradient * gradient, 1 - self.second)
-        corrected = variance / (1 - self.second**step)
-        return rate / (1 - self.first**step) * mean / (corrected.sqrt() + self.epsilon)
+        mean.lerp_(gradient, 1 - self.beta1)
+        variance.mul_(self.beta2).addcmul_(gradient, gradient, value=1 - self.beta2)
+        bias = (1 - self.beta2**at.step) ** 0.5
+        denominator = variance.sqrt() / bias + self.epsilon
+        return parameter - at.rate / (1 - self.beta1**at.step) * mean / denominator
 
 
 OPTIMISERS: dict[str, type[Optimiser]] = {"sgd": Sgd, "adagrad": Adagrad, "adam": Adam}
 
 
-# == Schedules: the learning rate from step to step.
-
-
-class Schedule(Protocol):
-    """Says the rate of the next step; `state` is all it remembers."""
-
-    state: dict[str, float]
-
-    def rate(self, step: int) -> float:
-        """Of the step with this number."""
-
-    def observe(self, step: int, loss: float) -> None:
-        """Take note of a training loss."""
-
-
 class Constant:
-    """Always the same."""
+    """A constant rate; the base of all schedules, whose `state` goes into checkpoints."""
 
     def __init__(self, rate: float, **_: float) -> None:
         self._rate = rate
         self.state: dict[str, float] = {}
 
     def rate(self, step: int) -> float:
-        """The one given."""
+        """Of step number `step`, from 0 on."""
+        del step
         return self._rate
 
-    def observe(self, step: int, loss: float) -> None:
-        """Nothing to learn."""
+    def observe(self, step: int, loss: float) -> bool:
+        """Take in the training loss of a step; True if the schedule knows no lower one."""
+        del step, loss
+        return False
 
 
 class Linear(Constant):
-    """Up from 0 over the warm-up, then down to 0 at the last step."""
+    """Warm-up from 0, then linear decay to 0 at the last step."""
 
     def __init__(self, rate: float, *, warmup_steps: float, total_steps: float, **_: float) -> None:
         super().__init__(rate)
@@ -158,14 +168,13 @@ class Linear(Constant):
         self._total = max(total_steps, warmup_steps + 1)
 
     def rate(self, step: int) -> float:
-        """On the way up or down."""
         if step < self._warmup:
             return self._rate * (step + 1) / self._warmup
         return self._rate * max(0.0, (self._total - step) / (self._total - self._warmup))
 
 
 class Plateau(Constant):
-    """The paper's rule: times `factor` whenever the loss has not fallen for so many steps."""
+    """The paper's rule: × `plateau_factor` when the loss has not fallen for `plateau_steps`."""
 
     def __init__(
         self, rate: float, *, plateau_steps: float, plateau_factor: float, **_: float
@@ -173,18 +182,68 @@ class Plateau(Constant):
         super().__init__(rate)
         self._patience = plateau_steps
         self._factor = plateau_factor
-        self.state = {"scale": 1.0, "best": float("inf"), "best_step": 0.0}
+        self.state = {"scale": 1.0, "best": math.inf, "best_step": 0.0}
 
     def rate(self, step: int) -> float:
-        """Scaled down once a plateau."""
+        del step
         return self._rate * self.state["scale"]
 
-    def observe(self, step: int, loss: float) -> None:
-        """Compare with the lowest loss so far."""
+    def observe(self, step: int, loss: float) -> bool:
         if loss < self.state["best"]:
             self.state.update(best=loss, best_step=float(step))
-        elif step - self.state["best_step"] >= self._patience:
+            return True
+        # After a reduction, `best_step` is the step of that, so that the next one can follow.
+        if step - self.state["best_step"] >= self._patience:
             self.state.update(best_step=float(step), scale=self.state["scale"] * self._factor)
+        return False
+
+
+class DevPlateau:
+    """A `Plateau` over the dev scores of epochs, of which a higher one is better.
+
+    As torch's ``ReduceLROnPlateau(mode="max", threshold=0)``; it also counts the epochs since the
+    best one, for early stopping.
+    """
+
+    def __init__(self, rate: float, *, factor: float, patience: int) -> None:
+        """Reduce `rate` by `factor` after more than `patience` epochs without a better score."""
+        self._plateau = Plateau(rate, plateau_steps=patience + 1, plateau_factor=factor)
+        self.rate = rate
+        self._epoch = self._best_epoch = 0
+
+    @property
+    def best(self) -> float:
+        return -self._plateau.state["best"]
+
+    @property
+    def epochs_since_best(self) -> int:
+        return self._epoch - self._best_epoch
+
+    def observe(self, score: float) -> bool:
+        """Take in the score of an epoch; True if it is the best so far."""
+        self._epoch += 1
+        is_best = self._plateau.observe(self._epoch, -score)
+        if is_best:
+            self._best_epoch = self._epoch
+        self.rate *= self._plateau.state["scale"]
+        self._plateau.state["scale"] = 1.0
+        return is_best
+
+    def to_json(self) -> dict[str, float | None]:
+        """For a checkpoint; JSON has no infinity."""
+        return {
+            "rate": self.rate,
+            "best": self.best if math.isfinite(self.best) else None,
+            "epochs_since_best": self.epochs_since_best,
+            "epochs_since_fall": self._epoch - int(self._plateau.state["best_step"]),
+        }
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Continue from what `to_json` returned."""
+        self.rate = saved["rate"]
+        self._epoch, self._best_epoch = 0, -saved["epochs_since_best"]
+        best = math.inf if saved["best"] is None else -saved["best"]
+        self._plateau.state.update(best=best, best_step=-saved["epochs_since_fall"])
 
 
 SCHEDULES: dict[str, type[Constant]] = {
@@ -194,37 +253,69 @@ SCHEDULES: dict[str, type[Constant]] = {
 }
 
 
-# == Plateau: what the dev scores of a run say of its learning rate and of its end.
+def check_settings(
+    config: object, names: Iterable[str], is_valid: Callable[[Any], bool], requirement: str
+) -> None:
+    """Refuse values of the settings ``training.NAME``.
+
+    Raises:
+        UsageError: one is not valid; the message says that it must be `requirement`.
+    """
+    for name in names:
+        value = getattr(config, name)
+        if not is_valid(value):
+            raise UsageError(f"training.{name} is {value!r}; it must be {requirement}")
 
 
-@dataclass
-class DevPlateau:
-    """The rate falls when the score does not rise, and the run ends when it has not for long."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TrainingConfig:
+    """How the network is optimised."""
 
-    rate: float
-    best: float = -math.inf
-    epochs_since_best: int = 0
-    epochs_since_fall: int = 0
-    """Epochs without a higher score since the rate fell, or since the best one."""
+    batch: int = 600
+    epochs: int = 12
+    steps: int = 0
+    """Stop after so many batches; 0 leaves it to the epochs."""
+    optimiser: str = "sgd"
+    rate: float = 0.01
+    schedule: str = "plateau"
+    """"plateau" (the paper's rule), "linear" (warm-up, then decay to 0) or "constant"."""
+    warmup_steps: int = 0
+    plateau_steps: int = 300_000
+    """Without a lower loss for so long, the rate is multiplied by `plateau_factor`."""
+    plateau_factor: float = 0.9
+    loss: str = "sum"
+    """"sum" or "mean" over the batch."""
+    clip: float = 10.0
+    """The largest norm of the gradient; 0 does not clip."""
+    start: str = "vectors"
+    """How the word tables are initialised: "vectors", from the given word vectors if there are any,
+    or "random"; given vectors then only define the neighbours for typed negatives."""
+    step_mode: str = "auto"
+    """Which step runs: "plain" (eager autograd on the rows that a batch touches), "cuda_graph" (a
+    GPU only: compiled and captured, which takes half a minute at the start, then replayed), or
+    "auto", which is "cuda_graph" on a GPU and "plain" on a CPU."""
+    threads: int = 0
+    """Of torch on a CPU; 0 leaves it to torch."""
+    seed: int = 0
+    report_steps: int = 100
+    validation_steps: int = 5_000
+    validation_triples: int = 20_000
+    patience: int = 0
+    """Stop after so many validations without a lower loss; 0 never does."""
+    checkpoint_steps: int = 5_000
+    checkpoint_minutes: float = 10.0
+    """A checkpoint is written after so many steps, or so long after the last one."""
 
-    def observe(self, score: float, *, factor: float, patience: int) -> bool:
-        """Take in the score of an epoch; True if it is the best so far."""
-        if score > self.best:
-            self.best, self.epochs_since_best, self.epochs_since_fall = score, 0, 0
-            return True
-        self.epochs_since_best += 1
-        self.epochs_since_fall += 1
-        if self.epochs_since_fall > patience:
-            self.rate *= factor
-            self.epochs_since_fall = 0
-        return False
-
-    def to_json(self) -> dict[str, float | None]:
-        """For a checkpoint; JSON has no infinity."""
-        return {**asdict(self), "best": self.best if math.isfinite(self.best) else None}
-
-    @classmethod
-    def from_json(cls, saved: dict[str, float | None]) -> Self:
-        """What `to_json` made."""
-        best = saved["best"]
-        return cls(**{**saved, "best": -math.inf if best is None else best})  # type: ignore[arg-type]
+    def __post_init__(self) -> None:
+        choices = {
+            "optimiser": tuple(OPTIMISERS),
+            "schedule": tuple(SCHEDULES),
+            "loss": ("sum", "mean"),
+            "start": ("vectors", "random"),
+            "step_mode": STEP_MODES,
+        }
+        for name, allowed in choices.items():
+            check_settings(self, [name], allowed.__contains__, f"one of {', '.join(allowed)}")
+        positive = ("batch", "report_steps", "validation_steps", "checkpoint_steps")
+        check_settings(self, positive, lambda value: value >= 1, "1 or more")
+        check_settings(self, ["checkpoint_minutes"], lambda value: value > 0, "above 0")

@@ -1,4 +1,6 @@
-"""Recipes: named, complete settings of a training run.
+"""Recipes: named, complete settings of a training run, and settings as a user writes them.
+
+Settings come from a recipe, a TOML file and ``--set training.batch=4096``, and are saved as JSON.
 
 Where the released code of the paper differs from its text, `paper` follows
 - the text on subsampling (a pair-probability threshold; the code's rule keeps a quarter of it) and
@@ -20,66 +22,12 @@ from typing import Any, TypeVar
 from pair2vec.encoders.context import ContextConfig
 from pair2vec.encoders.pair import PairConfig
 from pair2vec.errors import UsageError
-from pair2vec.training.negatives import NegativesConfig
-from pair2vec.training.optim import OPTIMISERS, SCHEDULES
+from pair2vec.training.batches import NegativesConfig
+from pair2vec.training.optim import TrainingConfig
 from pair2vec.triples.epoch import TriplesConfig
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TrainingConfig:
-    """How the network is optimised."""
-
-    batch: int = 600
-    epochs: int = 12
-    steps: int = 0
-    """Stop after so many batches; 0 leaves it to the epochs."""
-    optimiser: str = "sgd"
-    rate: float = 0.01
-    schedule: str = "plateau"
-    """"plateau" (the paper's rule), "linear" (warm-up, then down to 0) or "constant"."""
-    warmup_steps: int = 0
-    plateau_steps: int = 300_000
-    """Without a lower loss for so long, the rate is multiplied by `plateau_factor`."""
-    plateau_factor: float = 0.9
-    loss: str = "sum"
-    """"sum" or "mean" over the batch."""
-    clip: float = 10.0
-    """The largest norm of the gradient; 0 clips nothing."""
-    start: str = "vectors"
-    """What the word tables start from: "vectors", if there are any, or "random" ones; then those
-    given only say which words are near, for the typed negatives."""
-    threads: int = 0
-    """Of torch on a CPU; 0 leaves it to torch."""
-    seed: int = 0
-    report_steps: int = 100
-    validation_steps: int = 5_000
-    validation_triples: int = 20_000
-    patience: int = 0
-    """Stop after so many validations without a lower loss; 0 never does."""
-    checkpoint_steps: int = 5_000
-    checkpoint_minutes: float = 10.0
-    """A checkpoint is written after so many steps, or so long after the last one."""
-
-    def __post_init__(self) -> None:
-        choices = {
-            "optimiser": tuple(OPTIMISERS),
-            "schedule": tuple(SCHEDULES),
-            "loss": ("sum", "mean"),
-            "start": ("vectors", "random"),
-        }
-        for name, allowed in choices.items():
-            if getattr(self, name) not in allowed:
-                raise UsageError(
-                    f"training.{name} is {getattr(self, name)!r}; "
-                    f"it must be one of {', '.join(allowed)}"
-                )
-        for name in ("batch", "report_steps", "validation_steps", "checkpoint_steps"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"training.{name} is {getattr(self, name)}; it must be 1 or more")
-        if self.checkpoint_minutes <= 0:
-            raise UsageError(
-                f"training.checkpoint_minutes is {self.checkpoint_minutes}; it must be above 0"
-            )
+ConfigT = TypeVar("ConfigT")
+"""A frozen dataclass of values, and of groups of settings that are such dataclasses themselves."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -102,7 +50,7 @@ class Recipe:
 
 
 def paper() -> Recipe:
-    """As the paper has it: the full model."""
+    """The paper's full model."""
     return Recipe(name="paper")
 
 
@@ -172,18 +120,17 @@ def tiny() -> Recipe:
         pair=PairConfig(dimension=64, layers=3),
         context=ContextConfig(dimension=64, hidden=32),
         negatives=NegativesConfig(neighbours=30),
-        training=TrainingConfig(
+        training=replace(
+            fast().training,
             batch=512,
-            epochs=3,
-            optimiser="adam",
             rate=1e-2,
-            schedule="linear",
             warmup_steps=100,
-            loss="mean",
-            clip=1.0,
+            report_steps=100,
             validation_steps=500,
             validation_triples=5_000,
             checkpoint_steps=500,
+            # Compiling and capturing a step would take longer than a run.
+            step_mode="plain",
             # Its matrices are so small that threads wait for each other more than they work.
             threads=1,
         ),
@@ -204,22 +151,14 @@ RECIPES: dict[str, Callable[[], Recipe]] = {
 }
 
 
-# == Settings as a user writes them: a TOML file, ``--set training.batch=4096``, and back to JSON.
-
-
-ConfigT = TypeVar("ConfigT")
-"""A frozen dataclass of values, and of groups of settings that are such dataclasses themselves."""
-
-
 def find_recipe(name: str) -> Recipe:
-    """The recipe of this name."""
     if name not in RECIPES:
         raise UsageError(f"no recipe {name!r}; {_nearest(name, RECIPES)}")
     return RECIPES[name]()
 
 
 def resolve(name: str | None, config: Path | None, assignments: Iterable[str]) -> Recipe:
-    """The recipe of a call: the named one, changed by a file, changed by ``key=value``s."""
+    """The named recipe, changed by a TOML file, changed by ``key=value`` assignments."""
     settings = _read_toml(config) if config else {}
     named_in_file = str(settings.pop("recipe", "fast"))
     assign(settings, assignments)
@@ -227,8 +166,7 @@ def resolve(name: str | None, config: Path | None, assignments: Iterable[str]) -
 
 
 def assign(settings: dict[str, Any], assignments: Iterable[str]) -> None:
-    """Put ``key=value``s into nested settings."""
-    # All at once, because some settings only fit together.
+    """Put ``key=value`` assignments into nested settings."""
     for assignment in assignments:
         key, equals, value = assignment.partition("=")
         if not equals:
@@ -237,13 +175,17 @@ def assign(settings: dict[str, Any], assignments: Iterable[str]) -> None:
 
 
 def with_settings(before: ConfigT, settings: Mapping[str, Any]) -> ConfigT:
-    """`before` with nested settings changed; a wrong key or value names the nearest right one."""
+    """`before` with nested settings changed, all at once, since some only fit together.
+
+    Raises:
+        UsageError: a key or value is wrong; the message names the nearest valid one.
+    """
     changed: ConfigT = _changed(before, settings, "")
     return changed
 
 
 def recipe_from_json(saved: Mapping[str, Any]) -> Recipe:
-    """The recipe that ``asdict`` made this of."""
+    """The recipe that was saved with ``asdict``; a setting that is not there has its default."""
     return with_settings(Recipe(name=saved["name"]), saved)
 
 

@@ -1,4 +1,4 @@
-"""One step of training: from a batch to changed weights. The plain way, for every device."""
+"""One step of training, from a batch to updated weights: the plain one, for every device."""
 
 import math
 from collections.abc import Iterator
@@ -17,34 +17,43 @@ from pair2vec.training.distributed import (
 )
 from pair2vec.training.network import BatchOutput, Network, TrainingBatch
 from pair2vec.training.objective import Losses, Scores
-from pair2vec.training.optim import Optimiser
-from pair2vec.training.recipes import TrainingConfig
+from pair2vec.training.optim import Optimiser, StepRate, TrainingConfig
 
-SUMMARY = (*Losses._fields, "positives_above_half", "gradient_norm")
-"""What is known of a step: mean losses, how many observed triples score above 0, and the gradient's
-norm before it is clipped."""
+STEP_METRICS = (*Losses._fields, "positives_above_half", "gradient_norm")
+"""The metrics of a step: mean losses, the share of observed triples with a score above 0, and the
+norm of the gradient before clipping."""
 
 
 class Step(Protocol):
-    """Learns from a batch; one whose loss or gradient is no number changes no weight."""
+    """Trains on a batch; one whose loss or gradient is not finite leaves the weights unchanged."""
 
     def __call__(self, batch: TrainingBatch, rate: float) -> Tensor:
-        """The values of `SUMMARY`, on the device, before the change."""
+        """The values of `STEP_METRICS` before the update, on the device."""
 
 
-def step_summary(losses: Losses, scores: Scores, norm: Tensor) -> Tensor:
-    """The values of `SUMMARY`."""
+class StepModel(NamedTuple):
+    """What a step trains, and how."""
+
+    network: Network
+    optimiser: Optimiser
+    config: TrainingConfig
+    typed: int
+    """How many of a word's negatives are typed."""
+
+
+def step_metrics(losses: Losses, scores: Scores, norm: Tensor) -> Tensor:
+    """The values of `STEP_METRICS`."""
     return torch.stack([*mean_losses(losses, scores), norm.double()])
 
 
 def mean_losses(losses: Losses, scores: Scores) -> list[Tensor]:
-    """The values of `SUMMARY` but for the last."""
+    """The values of `STEP_METRICS` without the last."""
     above = (scores.observed > 0).double().mean()
     return [*(group.double().mean() for group in losses), above]
 
 
 def batch_loss(losses: Losses, config: TrainingConfig, share: float) -> Tensor:
-    """What to minimise; of triples that are a `share` of the batch, their part of it."""
+    """The loss to minimise, of triples that are a `share` of the whole batch."""
     each = losses.total()
     if config.loss == "sum":
         return each.sum()
@@ -52,78 +61,67 @@ def batch_loss(losses: Losses, config: TrainingConfig, share: float) -> Tensor:
 
 
 class PlainStep:
-    """Autograd on the rows of the tables that the batch touches."""
+    """Eager autograd on the table rows that the batch touches."""
 
-    def __init__(
-        self,
-        network: Network,
-        optimiser: Optimiser,
-        config: TrainingConfig,
-        typed: int,
-        ranks: ProcessGroup = SINGLE_PROCESS,
-    ) -> None:
-        self._network = network
-        self._optimiser = optimiser
-        self._config = config
-        self._typed = typed
+    def __init__(self, model: StepModel, ranks: ProcessGroup = SINGLE_PROCESS) -> None:
+        self._network, self._optimiser, self._config, self._typed = model
         self._ranks = ranks
 
     def __call__(self, batch: TrainingBatch, rate: float) -> Tensor:
-        """Forward, backward, update."""
         with autocast(self._network.pair_words.device):
-            outcome: BatchOutput = self._network(batch, self._typed)
-        share = 1.0 if self._ranks.count == 1 else len(batch.x) / self._config.batch
-        loss = batch_loss(outcome.losses, self._config, share)
+            output: BatchOutput = self._network(batch, self._typed)
+        share = 1.0 if self._ranks.world_size == 1 else len(batch.x) / self._config.batch
+        loss = batch_loss(output.losses, self._config, share)
         loss.backward()  # type: ignore[no-untyped-call]
-        updates = list(_gradients(self._network, outcome))
-        means = torch.stack(mean_losses(outcome.losses, outcome.scores)).detach() * share
-        if self._ranks.count > 1:
-            updates = _of_all(self._ranks, updates, means)
-        norm = clip([update.gradient for update in updates], self._config.clip)
+        gradients = list(_gradients(self._network, output))
+        means = torch.stack(mean_losses(output.losses, output.scores)).detach() * share
+        if self._ranks.world_size > 1:
+            gradients = _all_reduced(self._ranks, gradients, means)
+        norm = clip([each.gradient for each in gradients], self._config.clip)
         if math.isfinite(norm):
-            for update in updates:
-                self._optimiser.update(*update[:3], rate, update.rows)
+            at = StepRate(rate, self._optimiser.steps + 1)
+            for name, parameter, gradient, rows in gradients:
+                self._optimiser.update(name, parameter, gradient, at, rows)
             self._optimiser.steps += 1
         self._network.zero_grad(set_to_none=True)
         return torch.cat([means, norm.double()[None]])
 
 
-class _Update(NamedTuple):
-    """A gradient and what it is for."""
-
+class _Gradient(NamedTuple):
     name: str
     parameter: Tensor
     gradient: Tensor
     rows: Tensor | None
+    """Of a table, the rows that `gradient` is for."""
 
 
-def _gradients(network: Network, outcome: BatchOutput) -> Iterator[_Update]:
+def _gradients(network: Network, output: BatchOutput) -> Iterator[_Gradient]:
     for name, weight in network.named_parameters():
         if weight.grad is not None:
-            yield _Update(name, weight, weight.grad, None)
-    for name, touched in outcome.touched.items():
+            yield _Gradient(name, weight, weight.grad, None)
+    for name, touched in output.touched.items():
         if touched.vectors.grad is not None:
-            yield _Update(name, getattr(network, name), touched.vectors.grad, touched.rows)
+            yield _Gradient(name, getattr(network, name), touched.vectors.grad, touched.rows)
 
 
-def _of_all(ranks: ProcessGroup, updates: list[_Update], means: Tensor) -> list[_Update]:
-    """The sums of what all ranks have found; `means`, already by their share, become theirs too."""
-    dense = [update for update in updates if update.rows is None]
-    all_reduce_coalesced(ranks, [*(update.gradient for update in dense), means])
+def _all_reduced(ranks: ProcessGroup, gradients: list[_Gradient], means: Tensor) -> list[_Gradient]:
+    """The sums over all ranks; `means`, scaled by the share of each rank, are summed in place."""
+    dense = [each for each in gradients if each.rows is None]
+    all_reduce_coalesced(ranks, [*(each.gradient for each in dense), means])
     tables = [
-        (update, SparseRows(len(update.parameter), update.rows, update.gradient))
-        for update in updates
-        if update.rows is not None
+        (each, SparseRows(len(each.parameter), each.rows, each.gradient))
+        for each in gradients
+        if each.rows is not None
     ]
-    summed = all_reduce_rows(ranks, [touched for _, touched in tables])
+    summed = all_reduce_rows(ranks, [sparse for _, sparse in tables])
     return dense + [
-        update._replace(gradient=found.values, rows=found.rows)
-        for (update, _), found in zip(tables, summed, strict=True)
+        each._replace(gradient=total.values, rows=total.rows)
+        for (each, _), total in zip(tables, summed, strict=True)
     ]
 
 
 def clip(gradients: list[Tensor], limit: float) -> Tensor:
-    """Scale gradients down, together, to a norm of at most `limit`; 0 leaves them alone.
+    """Scale gradients down in place to a joint norm of at most `limit`; 0 does not clip.
 
     Returns their norm before.
     """

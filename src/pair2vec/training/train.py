@@ -27,8 +27,8 @@ from pair2vec.runtime.jobs import (
 )
 from pair2vec.runtime.storage import write_file
 from pair2vec.text.corpus import Corpus
-from pair2vec.training.distributed import SINGLE_PROCESS, ProcessGroup
 from pair2vec.training.batches import nearest_words
+from pair2vec.training.distributed import SINGLE_PROCESS, ProcessGroup
 from pair2vec.training.publish import publish
 from pair2vec.training.recipes import Recipe, recipe_from_json
 from pair2vec.training.trainer import RunContext, Trainer, TrainingProgress
@@ -75,7 +75,7 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
     if vectors is None and not recipe.training.epochs:
         raise UsageError(f"recipe {recipe.name} trains nothing: give the --vectors to publish")
     job = _job_folder(corpus, out, recipe, vectors)
-    found_device = find_device(device, ranks.local)
+    found_device = find_device(device, ranks.local_rank)
     initial = _read_vectors(corpus, recipe, vectors) if vectors else None
     with ExitStack() as held:
         with ranks.rank_zero_first() as is_first:

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from pair2vec.arrays import Int64Array
 from pair2vec.experiments.tasks.task import DevScores, SupervisedConfig
-from pair2vec.experiments.tasks.trainer import SupervisedTrainer, TaskRunContext
+from pair2vec.experiments.tasks.trainer import SupervisedTrainer, SupervisedRunContext
 from pair2vec.runtime.devices import forked_rng
 
 CPU = torch.device("cpu")
@@ -56,12 +56,12 @@ def config(**changes: object) -> SupervisedConfig:
 
 
 def run_task(
-    folder: Path, settings: SupervisedConfig, **surroundings: object
+    folder: Path, settings: SupervisedConfig, **run_context: object
 ) -> tuple[SmallTask, SupervisedTrainer[SmallBatch], bool]:
     """Train in `folder`; whether it came to its end."""
     with forked_rng(settings.seed, CPU):
         task = SmallTask()
-        task.dev_scores = list(surroundings.pop("dev_scores", []))  # type: ignore[call-overload]
-        around = TaskRunContext(folder=folder, device=CPU, **surroundings)  # type: ignore[arg-type]
+        task.dev_scores = list(run_context.pop("dev_scores", []))  # type: ignore[call-overload]
+        around = SupervisedRunContext(folder=folder, device=CPU, **run_context)  # type: ignore[arg-type]
         trainer = SupervisedTrainer(task, settings, around)
         return task, trainer, trainer.run()

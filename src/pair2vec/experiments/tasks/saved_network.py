@@ -110,7 +110,7 @@ def read_config(kind: _Kind, folder: Path) -> dict[str, Any]:
         InputError: there is none, or it is not complete.
     """
     if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder; make {kind.one} with '{kind.command}'")
+        raise InputError(f"{folder}: no such folder; make {kind.noun_phrase} with '{kind.command}'")
     if not (folder / NETWORK_CONFIG).exists():
         raise InputError(
             f"{folder}: not a complete {kind.noun} (no {NETWORK_CONFIG}); if its training was "
@@ -166,5 +166,5 @@ def check_place(kind: _Kind, folder: Path) -> None:
     )
     if others:
         raise UsageError(
-            f"{folder}: is not {kind.one} and not empty ({others[0]}); give another folder"
+            f"{folder}: is not {kind.noun_phrase} and not empty ({others[0]}); give another folder"
         )

@@ -1,4 +1,7 @@
-"""Task: what the loop must be told of what is to be learnt."""
+"""A supervised task: what the loop trains, its settings, and the kinds of networks that are saved.
+
+Shapes: E examples, k measures of how long one is.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, dataclass, field
@@ -8,47 +11,45 @@ import torch
 from torch import Tensor, nn
 
 from pair2vec.arrays import Int64Array
-from pair2vec.errors import UsageError
 from pair2vec.experiments.tasks.inputs import Inputs, PairsConfig
-from pair2vec.runtime.cuda_graphs import BatchT
+from pair2vec.runtime.cuda_graphs import STEP_MODES, BatchT
+from pair2vec.training.optim import check_settings
 from pair2vec.training.recipes import ConfigT, assign, with_settings
 
 DevScores = dict[str, float]
 """By name, of the dev examples."""
 
 
-class Learning(Protocol[BatchT]):
-    """A network, and the examples it learns from."""
+class Trainable(Protocol[BatchT]):
+    """A network, and the examples it is trained on."""
 
     @property
     def network(self) -> nn.Module:
-        """Of which the parameters that want a gradient are learnt, and saved."""
+        """Its parameters with ``requires_grad`` are trained and saved."""
 
     @property
     def sizes(self) -> Int64Array:
         """How long each example is, (E, k)."""
 
     def batch(self, numbers: Int64Array) -> BatchT:
-        """The examples of these numbers, on the CPU; may be called by another thread."""
+        """The examples of these indices, on the CPU; may be called by another thread."""
 
     def precompute(self, batch: BatchT) -> BatchT:
-        """A batch with all work done on it that is frozen."""
+        """The batch with the outputs of all frozen layers computed."""
 
     def measure(self, batch: BatchT) -> dict[str, Tensor]:
-        """Means over a batch: ``loss``, which is made small, and others to be shown.
+        """Means over a batch: ``loss``, which is minimised, and other metrics.
 
-        On a GPU it is recorded: it may not wait for the device, nor depend on more than shapes.
+        On a GPU it is captured in a CUDA graph: it must not wait for the device, and its control
+        flow must depend on shapes alone.
         """
 
 
-class Task(Learning[BatchT], Protocol[BatchT]):
-    """And how well it does on others."""
+class Task(Trainable[BatchT], Protocol[BatchT]):
+    """And its score on dev examples."""
 
     def score_dev(self) -> DevScores:
-        """``score``, the higher the better, and others to be shown; the network is in eval mode."""
-
-
-# == How a network learns from labelled examples; the defaults are those of AllenNLP's ESIM.
+        """``score``, the higher the better, and other metrics; the network is in eval mode."""
 
 
 TASK_OPTIMISERS = ("adam", "adamw")
@@ -56,17 +57,17 @@ TASK_OPTIMISERS = ("adam", "adamw")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SupervisedConfig:
-    """The batches, the optimiser, and when to stop."""
+    """Batches, optimiser and early stopping; the defaults are those of AllenNLP's ESIM."""
 
     batch: int = 32
     epochs: int = 75
-    """The most; `patience` ends most runs long before."""
+    """At most; `patience` ends most runs long before."""
     optimiser: str = "adam"
-    """"adam", or "adamw" with weights that decay by `decay`."""
+    """"adam", or "adamw" with decoupled weight decay by `decay`."""
     rate: float = 4e-4
     decay: float = 0.0
     clip: float = 10.0
-    """The largest norm of the gradient; 0 clips nothing."""
+    """The largest norm of the gradient; 0 does not clip."""
     rate_factor: float = 0.5
     """What the rate is multiplied by when the dev score does not rise."""
     rate_patience: int = 0
@@ -75,6 +76,9 @@ class SupervisedConfig:
     """Stop after so many epochs without a higher score; 0 never does."""
     pool: int = 1000
     """Batches are cut from examples sorted by length among so many batches of shuffled ones."""
+    step_mode: str = "auto"
+    """Which step runs: "plain" (eager), "cuda_graph" (a GPU only: captured once for each shape of
+    batch, then replayed), or "auto", which is "cuda_graph" on a GPU and "plain" on a CPU."""
     seed: int = 0
     threads: int = 0
     """Of torch on a CPU; 0 leaves it to torch."""
@@ -85,34 +89,22 @@ class SupervisedConfig:
     """... and so long after the last one."""
 
     def __post_init__(self) -> None:
-        if self.optimiser not in TASK_OPTIMISERS:
-            raise UsageError(
-                f"training.optimiser is {self.optimiser!r}; it must be one of "
-                f"{', '.join(TASK_OPTIMISERS)}"
-            )
-        for name in ("batch", "epochs", "pool", "report_steps"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"training.{name} is {getattr(self, name)}; it must be 1 or more")
-        for name in ("decay", "clip", "rate_patience", "patience", "threads", "checkpoint_epochs"):
-            if getattr(self, name) < 0:
-                raise UsageError(f"training.{name} is {getattr(self, name)}; it must be 0 or more")
-        for name in ("rate", "checkpoint_minutes"):
-            if not getattr(self, name) > 0:
-                raise UsageError(f"training.{name} is {getattr(self, name)}; it must be above 0")
-        if not 0 < self.rate_factor <= 1:
-            raise UsageError(
-                f"training.rate_factor is {self.rate_factor}; it must be above 0 and at most 1"
-            )
+        choices = {"optimiser": TASK_OPTIMISERS, "step_mode": STEP_MODES}
+        for name, allowed in choices.items():
+            check_settings(self, [name], allowed.__contains__, f"one of {', '.join(allowed)}")
+        positive = ("batch", "epochs", "pool", "report_steps")
+        check_settings(self, positive, lambda value: value >= 1, "1 or more")
+        others = ("decay", "clip", "rate_patience", "patience", "threads", "checkpoint_epochs")
+        check_settings(self, others, lambda value: value >= 0, "0 or more")
+        check_settings(self, ("rate", "checkpoint_minutes"), lambda value: value > 0, "above 0")
+        check_settings(self, ["rate_factor"], lambda value: 0 < value <= 1, "above 0 and at most 1")
 
 
 def assigned(defaults: ConfigT, assignments: Iterable[str], seed: int) -> ConfigT:
-    """The settings of a task, changed by ``key=value``s as in ``training.batch=256``."""
+    """The settings of a task, changed by assignments as in ``training.batch=256``."""
     changes: dict[str, Any] = {"training": {"seed": seed}}
     assign(changes, assignments)
     return with_settings(defaults, changes)
-
-
-# == Kinds of networks: what is said once for each task of what all tasks do alike.
 
 
 class TaskSettings(Protocol):
@@ -122,11 +114,10 @@ class TaskSettings(Protocol):
 
     @property
     def pairs(self) -> PairsConfig:
-        """How pairs of words go into the network."""
+        """How pair vectors enter the network."""
 
     @property
-    def training(self) -> SupervisedConfig:
-        """How it learns."""
+    def training(self) -> SupervisedConfig: ...
 
 
 SettingsT = TypeVar("SettingsT", bound=TaskSettings)
@@ -138,7 +129,7 @@ class NetworkSpec(Generic[SettingsT, NetworkT]):
     """The networks of one task, and what their folders and messages call them."""
 
     name: str
-    """In a config, which is told from others by it."""
+    """The ``kind`` in a config."""
     noun: str
     """As in "classifier"."""
     title: str
@@ -146,23 +137,23 @@ class NetworkSpec(Generic[SettingsT, NetworkT]):
     model: str
     """The architecture, as in "esim"."""
     command: str
-    """That trains one."""
+    """The command that trains one."""
     defaults: SettingsT
     make: Callable[[Inputs, SettingsT], NetworkT]
-    """Draws the first weights from torch's generator."""
+    """Draws the initial weights from torch's global generator."""
     format: int = 1
-    """Of the folder."""
+    """Version of the folder's format."""
     facts: Mapping[str, Any] = field(default_factory=dict)
-    """That stand in every config."""
+    """Entries of every config."""
 
     @property
-    def one(self) -> str:
+    def noun_phrase(self) -> str:
         """As in "a classifier"."""
         return f"{'an' if self.noun[0] in 'aeiou' else 'a'} {self.noun}"
 
 
 class Trained(NamedTuple, Generic[NetworkT]):
-    """A network that was trained, and what is known of it."""
+    """A trained network and its config."""
 
     network: NetworkT
     config: Mapping[str, Any]

@@ -145,7 +145,7 @@ def _job_folder(
         out=out,
         state=state,
         complete=out / NETWORK_CONFIG,
-        product=kind.one,
+        product=kind.noun_phrase,
         identity={**chosen, "data": data.fingerprint},
         clear=clear,
     )
