@@ -1,21 +1,15 @@
-"""The outcome of an exam in analogies: tables, and the protocol in two lines."""
+"""Commands that evaluate a model (``pair2vec eval``) and report on stored results."""
 
 from __future__ import annotations
 
-import datetime
-import json
 import os
-from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import Annotated, cast
 
 import typer
-from rich import box
 from rich.console import Console, Group
-from rich.table import Table
-from rich.text import Text
 
-from pair2vec.cli.messages import messages, say
+from pair2vec.cli.messages import print_result, say, show_count
 from pair2vec.cli.nli import eval_nli
 from pair2vec.cli.options import (
     DirectionOption,
@@ -23,159 +17,15 @@ from pair2vec.cli.options import (
     ModelOption,
     PriorOption,
     RecordOption,
+    RelationsOption,
     ResultsOption,
     WhiteningOption,
 )
 from pair2vec.cli.qa import eval_squad
-from pair2vec.cli.relations import eval_relations
-
-if TYPE_CHECKING:
-    from pair2vec.experiments.evaluation.analogies import (
-        AnalogyAccuracy,
-        AnalogyProtocol,
-        AnalogyResult,
-    )
-    from pair2vec.experiments.evaluation.slots import FilledRow
-
-
-_NAMES = {
-    "three_cos_add": "3CosAdd",
-    "pair2vec": "pair2vec",
-    "oracle_alpha": "oracle α",
-    "heldout_alpha": "held-out α",
-}
-_NOTHING = "–"
-
-
-def analogy_tables(result: AnalogyResult) -> Group:
-    """Groups with intervals, then relations with the α they took."""
-    from pair2vec.experiments.evaluation.analogies import SCORES
-
-    groups, relations = _table("group"), _table("relation")
-    for name, accuracy in result.accuracies.groups.items():
-        _add(groups, name, accuracy, [_with_spread(accuracy, score) for score in SCORES])
-    for name, accuracy in result.accuracies.relations.items():
-        _add(relations, name, accuracy, [_with_alpha(accuracy, score) for score in SCORES])
-    caption = Text(
-        "Right answers in percent, ± half of a 95 % interval over the words asked about. Oracle α "
-        "is the best for the very questions of a relation (the paper's), held-out α the best for "
-        "the other relations of its group.",
-        style="dim",
-    )
-    return Group(groups, relations, caption, protocol_lines(result.protocol))
-
-
-def protocol_lines(protocol: AnalogyProtocol) -> Text:
-    """What the figures depend on."""
-    workers = f", {protocol.workers} processes" if protocol.device == "cpu" else ""
-    half = f" of the half “{protocol.half}”" if protocol.half else ""
-    return Text(
-        f"{protocol.questions:,} questions{half}, {protocol.dropped:.1f} % dropped as unknown; "
-        f"{protocol.vocabulary:,} words to choose from; direction {protocol.direction}, "
-        f"whitening {protocol.whitening:g}.\n"
-        f"Model {protocol.model}, 3CosAdd on {protocol.vectors}; "
-        f"{protocol.seconds:,.1f} s on {protocol.device}{workers}."
-    )
-
-
-def _table(kind: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, padding=0)
-    table.add_column(kind, overflow="fold")
-    for name in ("n", "dropped", *_NAMES.values()):
-        table.add_column(name, justify="right", no_wrap=True)
-    return table
-
-
-def _add(table: Table, name: str, accuracy: AnalogyAccuracy, scores: list[str]) -> None:
-    # As Text, because BATS has brackets in its names.
-    table.add_row(Text(name), f"{accuracy.n:,}", f"{accuracy.dropped:.1f}", *scores)
-
-
-def _with_spread(accuracy: AnalogyAccuracy, score: str) -> str:
-    if score not in accuracy.scores:
-        return _NOTHING
-    low, high = accuracy.intervals[score]
-    return f"{accuracy.scores[score]:.1f} ±{(high - low) / 2:.1f}"
-
-
-def _with_alpha(accuracy: AnalogyAccuracy, score: str) -> str:
-    if score not in accuracy.scores:
-        return _NOTHING
-    alpha = f" {accuracy.alphas[score]:.2f}" if score in accuracy.alphas else ""
-    return f"{accuracy.scores[score]:.1f}{alpha}"
-
-
-# == The paper's slot-filling table beside a model's answers.
-
-
-_RIGHT = "*"
-
-
-def slot_rows(rows: Sequence[FilledRow], prior: float = 0.0) -> Group:
-    """One row an x, and lines on what is right, what the paper has, and what was unknown.
-
-    Args:
-        rows: The table, filled.
-        prior: With which it was.
-    """
-    table = Table(box=box.SIMPLE_HEAD, padding=0)
-    for name in ("pattern", "X"):
-        table.add_column(name, no_wrap=True)
-    for name in ("Y, the paper's", "Y, the model's"):
-        table.add_column(name, overflow="fold")
-    relation = ""
-    for filled in rows:
-        if filled.row.relation != relation:
-            relation = filled.row.relation
-            table.add_section()
-            table.add_row(Text(relation, style="bold"))
-        table.add_row(*_cells(filled))
-    return Group(table, _closing(rows, prior))
-
-
-def _cells(filled: FilledRow) -> tuple[Text, ...]:
-    row = filled.row
-    if filled.unknown:
-        answers = Text(f"unknown: {', '.join(filled.unknown)}", style="dim")
-    else:
-        answers = Text(", ").join(
-            _styled(match.word, filled.shared, "bold") + (_RIGHT * (match.word in filled.right))
-            for match in filled.answers
-        )
-    paper = Text(", ").join(_styled(word, row.right, "italic") for word in row.paper)
-    return Text(row.pattern), Text(row.x), paper, answers
-
-
-def _styled(word: str, marked: Collection[str], style: str) -> Text:
-    return Text(word, style if word in marked else "")
-
-
-def _closing(rows: Sequence[FilledRow], prior: float) -> Text:
-    from pair2vec.experiments.evaluation.slots import ANSWERS, PLACE
-
-    right = sum(bool(filled.right) for filled in rows)
-    shared = sum(len(filled.shared) for filled in rows)
-    answers = sum(len(filled.answers) for filled in rows)
-    lacking = [filled for filled in rows if filled.unknown]
-    words = sorted({word for filled in lacking for word in filled.unknown})
-    scored = f"Words are scored by R·C + {prior:g} · log of their share of the corpus.\n"
-    return Text(
-        f"{scored if prior else ''}"
-        f"{right} of {len(rows)} rows have a word in the top {ANSWERS} that is right "
-        f"(marked {_RIGHT}; criteria and lists: {PLACE}).\n"
-        f"{shared} of the model's {answers} words are the paper's, too (bold); italic are those "
-        f"the paper takes for right.\n{len(lacking)} of {len(rows)} rows have an unknown word"
-        + (f": {', '.join(words)}." if words else ".")
-    )
-
-
-# == Commands that say what a model knows.
-
 
 eval_app = typer.Typer(help="Say what a model knows.", no_args_is_help=True)
 eval_app.command("nli")(eval_nli)
 eval_app.command("squad")(eval_squad)
-eval_app.command("relations")(eval_relations)
 
 
 @eval_app.command("bats")
@@ -233,29 +83,30 @@ def eval_bats(  # noqa: PLR0913, PLR0917 - the options of a command
     A question is dropped if the model or the word vectors lack one of its words.
     """
     from pair2vec.api import load
-    from pair2vec.cli.messages import show_count
     from pair2vec.experiments.evaluation.analogies import (
+        AnalogyBenchmark,
         AnalogyConfig,
-        AnalogyExam,
+        analogy_tables,
         evaluate_analogies,
         find_analogy_device,
     )
     from pair2vec.experiments.evaluation.analogy_sets import (
         Half,
-        chosen,
         find_answer_vocabulary,
-        half_of,
         read_analogies,
+        select_half,
+        select_relations,
     )
+    from pair2vec.experiments.evaluation.results import write_model_result
     from pair2vec.experiments.report.figures import AlphaFigure, alpha_plot
     from pair2vec.model.folder import describe_model
-    from pair2vec.query.analogies import Direction
+    from pair2vec.query.pair_encoder import Direction
     from pair2vec.word_vectors.formats import read_word_vectors
 
     # What can fail comes before what takes long.
     saved = load(model).saved
     wanted = cast("Half | None", half)
-    relations = chosen(half_of(read_analogies(data), wanted), only or [])
+    relations = select_relations(select_half(read_analogies(data), wanted), only or [])
     config = AnalogyConfig(
         direction=cast("Direction", direction),
         whitening=whitening,
@@ -264,28 +115,24 @@ def eval_bats(  # noqa: PLR0913, PLR0917 - the options of a command
     )
     figure = AlphaFigure(plot) if plot else None
     words = read_word_vectors(vectors, saved.vocabulary)
-    exam = AnalogyExam(
+    benchmark = AnalogyBenchmark(
         relations=relations,
         candidates=find_answer_vocabulary(saved.vocabulary, words.vectors, words.found, vocab),
         data=str(data),
         half=wanted,
         vectors=str(vectors),
     )
-    with show_count("questions", messages) as report:
-        result = evaluate_analogies(saved, exam, config, report)
+    with show_count("questions") as show:
+        result = evaluate_analogies(saved, benchmark, config, show)
     curves = {name: group.by_alpha for name, group in result.accuracies.groups.items()}
     if figure:
         figure.draw(curves)
     if record:
         describe_model(saved.folder, {"metrics": {data.stem: result.metrics()}})
     if results is not None:
-        from pair2vec.experiments.evaluation.results import result_of_analogies, write_model_result
-
-        say(f"wrote {write_model_result(results, result_of_analogies(saved, result))}")
-    if as_json:
-        typer.echo(json.dumps(result.to_json(), ensure_ascii=False))
-    else:
-        Console(highlight=False).print(alpha_plot(curves), analogy_tables(result), sep="\n\n")
+        say(f"wrote {write_model_result(results, result.to_run_result(saved))}")
+    tables = Group(alpha_plot(curves), analogy_tables(result))
+    print_result(result.to_json(), tables, as_json=as_json)
 
 
 @eval_app.command("slots")
@@ -298,33 +145,107 @@ def eval_slots(
 ) -> None:
     """Fill the slots of the paper's table, and show the words beside the paper's."""
     from pair2vec.api import load
-    from pair2vec.experiments.evaluation.slots import fill_rows, paper_rows
+    from pair2vec.experiments.evaluation.results import write_model_result
+    from pair2vec.experiments.evaluation.slots import (
+        fill_rows,
+        paper_rows,
+        result_of_slots,
+        slot_metrics,
+        slot_table,
+    )
     from pair2vec.model.folder import describe_model
 
     opened = load(model)
     rows = fill_rows(opened, paper_rows(), prior)
-    right = sum(bool(row.right) for row in rows)
+    metrics = slot_metrics(rows)
     if record:
-        figures = {"right_rows": right, "rows": len(rows), "prior": prior}
-        describe_model(opened.saved.folder, {"metrics": {"slots": figures}})
+        describe_model(opened.saved.folder, {"metrics": {"slots": {**metrics, "prior": prior}}})
     if results is not None:
-        from pair2vec.experiments.evaluation.results import result_of_slots, write_model_result
-
         say(f"wrote {write_model_result(results, result_of_slots(opened.saved, rows, prior))}")
-    if as_json:
-        content = {
-            "model": str(opened.saved.folder),
-            **({"prior": prior} if prior else {}),
-            "rows": [row.to_json() for row in rows],
-            "right_rows": right,
-            "unknown_rows": sum(bool(row.unknown) for row in rows),
-        }
-        typer.echo(json.dumps(content, ensure_ascii=False))
-    else:
-        Console(highlight=False).print(slot_rows(rows, prior))
+    content = {
+        "model": str(opened.saved.folder),
+        **({"prior": prior} if prior else {}),
+        "rows": [row.to_json() for row in rows],
+        "right_rows": metrics["right_rows"],
+        "unknown_rows": sum(bool(row.unknown) for row in rows),
+    }
+    print_result(content, slot_table(rows, prior), as_json=as_json)
 
 
-# == The command that puts every table of the paper beside what was measured.
+@eval_app.command("relations")
+def eval_relations(  # noqa: PLR0913, PLR0917 - the options of a command
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="A set with train.tsv, val.tsv and test.tsv, such as BLESS: word, tab, word, tab, "
+            "relation.",
+            show_default="the built-in examples, by words held out",
+        ),
+    ] = None,
+    vectors: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Vectors of single words, to compare with and to add: .vec, GloVe .txt or .bin.",
+            show_default="those in the model",
+        ),
+    ] = None,
+    definitions: RelationsOption = None,
+    model: ModelOption = None,
+    steps: Annotated[
+        int | None,
+        typer.Option(min=1, help="Of training.", show_default="chosen on the validation split"),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the networks.")] = 0,
+    results: ResultsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Train relation classifiers on a set and test them, beside what words alone give.
+
+    Without --data, test the built-in relations and their calibration on held-out words.
+    """
+    from pair2vec.api import load
+    from pair2vec.experiments.evaluation.built_in_relations import (
+        calibration_table,
+        evaluate_on_held_out_words,
+        evaluate_on_labelled_pairs,
+    )
+    from pair2vec.experiments.evaluation.relations import (
+        MLP_CONFIGS,
+        evaluate_relations,
+        read_relation_set,
+        read_word_table,
+        relation_tables,
+    )
+    from pair2vec.experiments.evaluation.results import write_model_result
+    from pair2vec.relations.mlp import MlpConfig
+
+    opened = load(model)
+    built_in = opened.relations(definitions)
+    if data is None:
+        held_out = evaluate_on_held_out_words(opened, built_in)
+        table = calibration_table({"words held out": held_out})
+        print_result({"held_out_words": held_out.to_json()}, table, as_json=as_json)
+        return
+    relation_set = read_relation_set(data)
+    result = evaluate_relations(
+        opened,
+        relation_set,
+        read_word_table(opened, relation_set, vectors),
+        vectors=str(vectors) if vectors else "of the model",
+        configs=[MlpConfig(steps=steps)] if steps else MLP_CONFIGS,
+        seed=seed,
+        report=say,
+    )
+    on_val = evaluate_on_labelled_pairs(opened, built_in, relation_set.val)
+    if results is not None:
+        say(f"wrote {write_model_result(results, result.to_run_result(opened.saved))}")
+    tables = [relation_tables(result)]
+    if on_val is not None:
+        tables.append(calibration_table({"val, by the built-in relations, untrained": on_val}))
+    content = {**result.to_json(), "built_in_on_val": on_val and on_val.to_json()}
+    print_result(content, Group(*tables), as_json=as_json)
 
 
 def report(
@@ -341,16 +262,16 @@ def report(
     Nothing is run: figures are from stored results and from the config of the model; what is not
     there is shown as missing.
     """
-    from pair2vec.experiments.evaluation.results import read_results
-    from pair2vec.experiments.report.pages import check_report_place, report_parts, write_report
+    from pair2vec.experiments.evaluation.results import model_name, read_results, today
+    from pair2vec.experiments.report.pages import check_report_folder, report_parts, write_report
     from pair2vec.model.folder import load_model
     from pair2vec.model.resolve import find_model
 
-    check_report_place(out)
-    found = read_results(results)
+    check_report_folder(out)
+    runs = read_results(results)
     saved = load_model(find_model(model))
-    name = saved.config.get("name") or saved.folder.resolve().name
-    day = datetime.datetime.now(datetime.UTC).date().isoformat()
-    head = [f"{len(found)} stored runs and the config of the model {name}, put together on {day}."]
-    page = write_report(out, report_parts(found, saved.config, name), head)
-    Console(highlight=False, soft_wrap=True).print(f"{page}: {len(found)} runs", markup=False)
+    name = model_name(saved)
+    sources = f"{len(runs)} stored runs and the config of the model {name}"
+    head = [f"{sources}, put together on {today()}."]
+    page = write_report(out, report_parts(runs, saved.config, name), head)
+    Console(highlight=False, soft_wrap=True).print(f"{page}: {len(runs)} runs", markup=False)

@@ -1,8 +1,9 @@
-"""Published sets of analogies are read as they are published, and a bad line is named."""
+"""Published analogies are read as published; questions are dropped for an unknown word alone."""
 
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.real_data import real_data
 
@@ -11,11 +12,16 @@ from pair2vec.experiments.evaluation.analogy_sets import (
     AnalogyEntry,
     AnalogyItem,
     AnalogyRelation,
+    AnswerVocabulary,
+    EncodedQuestion,
     Half,
-    chosen,
-    half_of,
+    encode_relations,
+    find_answer_vocabulary,
     read_analogies,
+    select_half,
+    select_relations,
 )
+from pair2vec.text.vocabulary import Vocabulary, WordCount
 
 CAPITALS = "3_Encyclopedic_semantics/E01 [country - capital].txt"
 PLURALS = "1_Inflectional_morphology/I01 [noun - plural_reg].txt"
@@ -141,45 +147,47 @@ def relations() -> list[AnalogyRelation]:
 def test_relations_are_chosen_by_group_or_part_of_their_name(
     names: list[str], expected: list[str]
 ) -> None:
-    assert [relation.name[:3] for relation in chosen(relations(), names)] == expected
+    assert [relation.name[:3] for relation in select_relations(relations(), names)] == expected
 
 
 def test_a_name_that_fits_nothing_is_refused() -> None:
     with pytest.raises(UsageError, match=r"'E07' is neither a group \(encyclopedic, inflectional"):
-        chosen(relations(), ["e01", "E07"])
+        select_relations(relations(), ["e01", "E07"])
 
 
 def test_a_half_is_every_second_relation_of_each_group_by_name() -> None:
     # Not in the order of their names, and the groups not one after the other.
     names = {"b": "g", "d": "g", "a": "g", "z": "h", "c": "g", "y": "h", "e": "g"}
     both = [AnalogyRelation(name, group, ()) for name, group in names.items()]
-    assert [relation.name for relation in half_of(both, "choose")] == ["a", "c", "y", "e"]
-    assert [relation.name for relation in half_of(both, "report")] == ["b", "d", "z"]
-    assert half_of(both, None) == both
+    assert [relation.name for relation in select_half(both, "choose")] == ["a", "c", "y", "e"]
+    assert [relation.name for relation in select_half(both, "report")] == ["b", "d", "z"]
+    assert select_half(both, None) == both
 
 
 def test_halves_come_before_names() -> None:
     both = [AnalogyRelation(f"E0{number} [some]", "encyclopedic", ()) for number in (1, 2, 3)]
-    assert [r.name for r in chosen(half_of(both, "choose"), ["e03"])] == ["E03 [some]"]
+    assert [r.name for r in select_relations(select_half(both, "choose"), ["e03"])] == [
+        "E03 [some]"
+    ]
     with pytest.raises(UsageError, match=r"'E02' is neither .* name of any of the 2 relations"):
-        chosen(half_of(both, "choose"), ["E02"])
+        select_relations(select_half(both, "choose"), ["E02"])
 
 
 def test_a_half_that_is_none_or_empty_is_refused() -> None:
     with pytest.raises(UsageError, match="half is 'first'; it must be one of choose, report"):
-        half_of(relations(), "first")  # type: ignore[arg-type]
-    assert half_of(relations(), "choose") == relations()
+        select_half(relations(), "first")  # type: ignore[arg-type]
+    assert select_half(relations(), "choose") == relations()
     with pytest.raises(UsageError, match="no group has the two relations to be halved"):
-        half_of(relations(), "report")
+        select_half(relations(), "report")
 
 
 def check_halves(found: list[AnalogyRelation], size: int) -> None:
     halves: tuple[Half, Half] = ("choose", "report")
-    first, second = ({relation.name for relation in half_of(found, half)} for half in halves)
+    first, second = ({relation.name for relation in select_half(found, half)} for half in halves)
     assert not first & second
     assert first | second == {relation.name for relation in found}
     for half in halves:
-        groups = Counter(relation.group for relation in half_of(found, half))
+        groups = Counter(relation.group for relation in select_half(found, half))
         assert set(groups.values()) == {size}
         assert len(groups) == 4
 
@@ -190,7 +198,7 @@ def test_a_set_like_bats_is_split_evenly_and_wholly(tmp_path: Path) -> None:
             write(tmp_path, f"{number}_group/{letter}{relation:02d} [some].txt", "a\tb\nc\td\n")
     found = read_analogies(tmp_path)
     check_halves(found, 5)
-    assert [r.name[:3] for r in half_of(found, "report")[:5]] == "I02 I04 I06 I08 I10".split()
+    assert [r.name[:3] for r in select_half(found, "report")[:5]] == "I02 I04 I06 I08 I10".split()
 
 
 def published() -> list[AnalogyRelation]:
@@ -206,3 +214,74 @@ def test_the_published_set_is_read_whole() -> None:
     assert len(found) == 40
     assert {len(relation.questions) for relation in found} == {50 * 49}
     assert sum(relation.group == "lexicographic" for relation in found) == 10
+
+
+WORDS = "france paris japan tokyo kyoto peru lima".split()
+VOCABULARY = Vocabulary([WordCount(word, 9) for word in WORDS])
+
+
+def candidates(without: str = "", limit: int | None = None) -> AnswerVocabulary:
+    vectors = np.random.default_rng(0).normal(size=(len(VOCABULARY), 3)).astype(np.float32)
+    found = np.array([word != without for word in VOCABULARY.words])
+    found[:4] = False
+    return find_answer_vocabulary(VOCABULARY, vectors, found, limit)
+
+
+def encode(
+    example: AnalogyEntry, query: AnalogyEntry, candidates: AnswerVocabulary
+) -> list[EncodedQuestion]:
+    relation = AnalogyRelation("capitals", "encyclopedic", (AnalogyItem(example, query),))
+    (encoded,) = encode_relations([relation], candidates)
+    assert (encoded.name, encoded.group, encoded.total) == ("capitals", "encyclopedic", 1)
+    return encoded.questions
+
+
+FRANCE = AnalogyEntry("france", ("paris",))
+JAPAN = AnalogyEntry("japan", ("edo", "tokyo", "kyoto"))
+
+
+def test_b_is_the_first_answer_that_is_known_and_any_known_answer_is_correct() -> None:
+    assert encode(FRANCE, JAPAN, candidates()) == [EncodedQuestion(0, 1, 2, frozenset({3, 4}))]
+    assert encode(JAPAN, FRANCE, candidates()) == [EncodedQuestion(2, 3, 0, frozenset({1}))]
+
+
+@pytest.mark.parametrize("is_query", [True, False])
+@pytest.mark.parametrize(
+    "entry", [AnalogyEntry("spain", ("paris",)), AnalogyEntry("peru", ("cuzco", "callao"))]
+)
+def test_a_question_with_an_unknown_word_is_dropped(entry: AnalogyEntry, is_query: bool) -> None:
+    pair = (FRANCE, entry) if is_query else (entry, FRANCE)
+    assert encode(*pair, candidates()) == []
+
+
+def test_a_word_without_a_vector_is_unknown_and_no_candidate() -> None:
+    assert encode(FRANCE, JAPAN, candidates(without="france")) == []
+    assert encode(FRANCE, JAPAN, candidates(without="tokyo")) == [
+        EncodedQuestion(0, 1, 2, frozenset({3}))
+    ]
+    assert candidates(without="tokyo").ids.tolist() == [4, 5, 6, 8, 9, 10]
+
+
+def test_words_beyond_the_limit_are_unknown() -> None:
+    few = candidates(limit=4)
+    assert [VOCABULARY.words[number] for number in few.ids] == WORDS[:4]
+    assert encode(FRANCE, JAPAN, few) == [EncodedQuestion(0, 1, 2, frozenset({3}))]
+    assert encode(FRANCE, JAPAN, candidates(limit=3)) == []
+
+
+def test_words_are_spelled_as_the_tokeniser_spells_them() -> None:
+    assert encode(
+        AnalogyEntry("France", ("PARIS",)),
+        AnalogyEntry("Japan", ("tokyo city", "Kyoto")),
+        candidates(),
+    )
+    assert not encode(FRANCE, AnalogyEntry("japan", ("tokyo kyoto", "<pad>")), candidates())
+
+
+def test_word_vectors_are_normalised() -> None:
+    np.testing.assert_allclose(np.linalg.norm(candidates().vectors, axis=1), 1, rtol=1e-6)
+
+
+def test_no_candidate_at_all_is_an_error() -> None:
+    with pytest.raises(InputError, match="none of the model's words has a word vector"):
+        find_answer_vocabulary(VOCABULARY, np.zeros((11, 3), np.float32), np.zeros(11, np.bool_))

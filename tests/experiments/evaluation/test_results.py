@@ -16,7 +16,7 @@ from pair2vec.word_vectors.formats import write_vec
 OPPOSITES = "4_Lexicographic_semantics/L10 [antonyms - binary].txt"
 
 
-def test_an_exam_in_analogies_leaves_a_result_with_accuracy_by_alpha(tmp_path: Path) -> None:
+def test_an_evaluation_of_analogies_leaves_a_result_with_accuracy_by_alpha(tmp_path: Path) -> None:
     save_tiny_model(tmp_path / "model")
     vectors = np.random.default_rng(0).normal(size=(len(WORDS), 5)).astype(np.float32)
     write_vec(tmp_path / "words.vec", WORDS, vectors)
@@ -51,7 +51,7 @@ def test_counts_of_a_triple_leave_a_result_with_every_measure(tmp_path: Path) ->
         done = pair2vec("pmi", tmp_path / "corpus", *words, "--results", tmp_path / "results")
         assert "wrote" in done.stderr
     found, never = read_results(tmp_path / "results", "pmi")
-    # What never occurs is infinitely far from the others, which JSON cannot say.
+    # The PMI of what never occurs is infinite, which JSON cannot say.
     assert (never["x"], never["metrics"]["pmi"]) == ("up", None)
     assert (tmp_path / "results" / "pmi-hot-cold-X_and_Y.json").exists()
     assert found["counts"]["xyc"] == 2

@@ -8,15 +8,15 @@ import pytest
 
 from pair2vec.api import Pair2vec, load
 from pair2vec.experiments.miniworld.exam import (
-    Mark,
+    WorldAccuracy,
     analogy_questions,
     answer_analogies,
     answer_slots,
-    at_edges,
-    marks,
     mvpmi_agreement,
     slot_questions,
     spearman,
+    with_sentence_boundaries,
+    world_accuracies,
 )
 from pair2vec.experiments.miniworld.world import MiniWorld
 from pair2vec.model.folder import save_model
@@ -24,7 +24,7 @@ from pair2vec.text.corpus import Corpus
 from pair2vec.text.prepare import prepare
 from pair2vec.training.recipes import find_recipe, with_settings
 from pair2vec.training.train import train
-from pair2vec.word_vectors.fasttext import train_fasttext
+from pair2vec.word_vectors.fasttext import FasttextConfig, train_fasttext
 from pair2vec.word_vectors.formats import write_vec
 
 WORLD = MiniWorld.create()
@@ -40,28 +40,28 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     folder = tmp_path_factory.mktemp("world")
     (folder / "world.txt").write_text(WORLD.text(30_000))
     corpus = prepare([str(folder / "world.txt")], folder / "corpus")
-    vectors = train_fasttext(corpus, dimension=64, epochs=10, workers=1, seed=0)
+    vectors = train_fasttext(corpus, FasttextConfig(dimension=64, epochs=10), workers=1)
     write_vec(folder / "words.vec", corpus.vocabulary.words[4:], vectors[4:])
     recipe = with_settings(find_recipe("tiny"), {"training": {"batch": 256}})
     model = train(corpus, folder / "model", recipe, vectors=folder / "words.vec", device="cpu")
     return Trained(corpus, Pair2vec(model))
 
 
-def overall(found: list[Mark], *, held_out: bool) -> Mark:
+def overall(found: list[WorldAccuracy], *, held_out: bool) -> WorldAccuracy:
     (mark,) = [mark for mark in found if mark.relation == "all" and mark.held_out == held_out]
     return mark
 
 
 def test_stated_relations_are_known(trained: Trained) -> None:
     answers = answer_slots(slot_questions(WORLD), trained.model, trained.corpus)
-    seen = overall(marks(answers), held_out=False)
+    seen = overall(world_accuracies(answers), held_out=False)
     assert seen.right >= 0.9
     assert seen.right_of_all >= 0.6
 
 
 def test_implied_relations_are_known_where_counting_knows_nothing(trained: Trained) -> None:
     answers = answer_slots(slot_questions(WORLD), trained.model, trained.corpus)
-    held_out = overall(marks(answers), held_out=True)
+    held_out = overall(world_accuracies(answers), held_out=True)
     assert held_out.chance < 0.1
     assert held_out.counted == 0
     assert held_out.right > 0.5
@@ -74,12 +74,12 @@ def test_knowledge_of_implied_relations_lies_in_the_words(trained: Trained, tmp_
     arrays["pair.words"] = np.random.default_rng(0).permutation(arrays["pair.words"])
     save_model(tmp_path / "shuffled", arrays, saved.vocabulary, saved.config)
     answers = answer_slots(slot_questions(WORLD), load(tmp_path / "shuffled"), trained.corpus)
-    assert overall(marks(answers), held_out=True).right < 0.25
+    assert overall(world_accuracies(answers), held_out=True).right < 0.25
 
 
 def test_analogies_hold_on_stated_and_on_implied_pairs(trained: Trained) -> None:
     questions = analogy_questions(WORLD)
-    found = marks(answer_analogies(questions, trained.model, trained.corpus))
+    found = world_accuracies(answer_analogies(questions, trained.model, trained.corpus))
     assert overall(found, held_out=False).right > 0.75
     assert overall(found, held_out=True).right > 0.5
 
@@ -100,5 +100,5 @@ def test_ranks_correlate_whatever_the_values_and_ties_share_a_rank() -> None:
 
 
 def test_a_pattern_at_the_edge_of_a_sentence_meets_its_boundary() -> None:
-    assert at_edges("X lies in Y") == "<s> X lies in Y <s>"
-    assert at_edges("in X , Y .") == "in X , Y ."
+    assert with_sentence_boundaries("X lies in Y") == "<s> X lies in Y <s>"
+    assert with_sentence_boundaries("in X , Y .") == "in X , Y ."

@@ -71,7 +71,8 @@ def says(phrasing: str, x: str, y: str) -> bool:
 
 
 def test_the_same_seeds_give_the_same_text_in_another_process() -> None:
-    code = "from pair2vec.experiments.miniworld import MiniWorld; print(MiniWorld.create(3).text(500, 4))"
+    module = "pair2vec.experiments.miniworld.world"
+    code = f"from {module} import MiniWorld; print(MiniWorld.create(3).text(500, 4))"
     environment = {**os.environ, "PYTHONHASHSEED": "5"}
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment

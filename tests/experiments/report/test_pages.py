@@ -14,7 +14,13 @@ from tests.tiny_model import save_tiny_model
 
 from pair2vec.experiments.evaluation.alpha_sweep import ALPHAS
 from pair2vec.experiments.evaluation.slots import paper_rows
-from pair2vec.experiments.report.pages import PICTURE, REPORT_PAGE, TEXT, report_parts, write_report
+from pair2vec.experiments.report.pages import (
+    REPORT_PAGE,
+    REPORT_PICTURE,
+    REPORT_TEXT,
+    report_parts,
+    write_report,
+)
 
 LABELS = ("fig:dlie", "tab:top_relations", "tab:kbc_word_prediction", "tab:nli_res",
           "tab:glockner_res", "tab:qa_res", "tab:ablations", "tab:pmi_generalizations",
@@ -132,7 +138,7 @@ def written(
     folder: Path, results: list[dict[str, Any]], metrics: dict[str, Any]
 ) -> tuple[Page, str]:
     write_report(folder, report_parts(results, {"metrics": metrics}, "wikipedia"), ["Of a test."])
-    return Page((folder / REPORT_PAGE).read_text()), (folder / TEXT).read_text()
+    return Page((folder / REPORT_PAGE).read_text()), (folder / REPORT_TEXT).read_text()
 
 
 def markdown_cells(text: str) -> list[list[str]]:
@@ -167,7 +173,7 @@ def test_without_results_every_table_is_there_and_missing(tmp_path: Path) -> Non
     assert "The figure (fig:dlie) is missing" in whole
     assert "The figure (fig:dlie) is missing" in text
     assert "No run is stored." in whole
-    assert not (tmp_path / "report" / PICTURE).exists()
+    assert not (tmp_path / "report" / REPORT_PICTURE).exists()
 
 
 def test_the_config_of_the_model_fills_in_for_results_that_are_not_there(tmp_path: Path) -> None:
@@ -209,7 +215,7 @@ def test_stored_results_stand_in_their_tables_with_their_protocol(tmp_path: Path
 def test_markdown_has_every_cell_of_the_page(tmp_path: Path) -> None:
     page, text = written(tmp_path, [bats_result(), slots_result(), *other_results()], {})
     assert markdown_cells(text) == [[" ".join(cell.split()) for cell in row] for row in page.cells]
-    assert f"]({PICTURE})" in text
+    assert f"]({REPORT_PICTURE})" in text
 
 
 def test_the_page_is_whole_in_itself_and_fetches_nothing(tmp_path: Path) -> None:
@@ -226,7 +232,7 @@ def test_the_page_is_whole_in_itself_and_fetches_nothing(tmp_path: Path) -> None
     assert "overflow-x: auto" in whole
     assert page.tags.count("svg") == 1
     assert "currentColor" in whole
-    assert (tmp_path / PICTURE).read_text().startswith("<?xml")
+    assert (tmp_path / REPORT_PICTURE).read_text().startswith("<?xml")
     for name in GROUPS:
         assert f">{name}</text>" in whole
 
@@ -246,7 +252,7 @@ def test_without_matplotlib_the_report_says_so(
     page, text = written(tmp_path, [bats_result()], {})
     assert "svg" not in page.tags
     assert "is not drawn: pip install 'pair2vec[plot]'" in text
-    assert not (tmp_path / PICTURE).exists()
+    assert not (tmp_path / REPORT_PICTURE).exists()
 
 
 def test_the_same_results_make_the_same_report(tmp_path: Path) -> None:
@@ -270,7 +276,7 @@ def test_a_report_that_cannot_be_written_leaves_the_old_one_whole(
     with pytest.raises(OSError, match="No space"):
         written(tmp_path, other_results(), {})
     assert (tmp_path / REPORT_PAGE).read_bytes() == before
-    assert sorted(path.name for path in tmp_path.iterdir()) == [REPORT_PAGE, TEXT]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [REPORT_PAGE, REPORT_TEXT]
 
 
 def test_the_command_writes_a_report_over_an_earlier_one_only(tmp_path: Path) -> None:

@@ -1,12 +1,12 @@
-"""The contest of all words for the answer to an analogy, for every α at once.
+"""The best word of an analogy for every α at once, by numpy; `alpha_sweep_torch` is for a GPU.
 
 score(y) = α·cos(r_ab, r_xy) + (1 − α)·cos(b − a + x, y)   (the paper's `eq:analogy_score`)
 
 Shapes: N candidates, K questions, A values of α.
 
-As points of the two cosines, the words that win for some α lie on the convex hull. So none lies
-below the line from the word that wins at α = 0 to the one that wins at α = 1: one look at each
-word finds the few that are above it, and only those are tried with every α.
+As points of the two cosines, the words that are best for some α lie on the convex hull. So none
+lies below the line from the best word at α = 0 to the best at α = 1: one pass over all words finds
+the few above it, and only those are scored with every α.
 """
 
 import os
@@ -24,27 +24,30 @@ from numpy.typing import NDArray
 from pair2vec.arrays import FloatArray, IntArray, normalise
 from pair2vec.experiments.evaluation.analogy_sets import AnswerVocabulary
 from pair2vec.model.folder import SavedModel, load_model
-from pair2vec.query.analogies import Direction, directed, roles
-from pair2vec.query.pair_encoder import PairVectors, make_pair_vectors
-from pair2vec.query.whitening import whiten
+from pair2vec.query.pair_encoder import Direction, PairNetwork, directed_vectors, roles
+from pair2vec.query.space import PairSpace
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
 ALPHAS = np.arange(21) / 20
-"""From single words alone to pair vectors alone."""
+"""From word vectors alone to pair vectors alone."""
 
 Array = TypeVar("Array", NDArray[Any], "Tensor")
 
-_OUT_OF_REACH = -2.0
+_MASKED = -2.0
 """Below every cosine."""
-_SLACK = 1e-6
+_TOLERANCE = 1e-6
 """Keeps a word that is on the line from falling below it by rounding."""
+_BLOCK = 512
+"""Words at a time: few enough for a layer's activations to stay in the cache of one core."""
+_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
+_IDS, _VECTORS = "ids.npy", "vectors.npy"
 
 
 class AnalogyBatch(NamedTuple):
-    """Questions about one x, its words by place."""
+    """Questions about one x; words are indices of candidates."""
 
     x: int
     a: IntArray
@@ -53,12 +56,19 @@ class AnalogyBatch(NamedTuple):
     """(K,)"""
 
 
+class AlphaSweep(Protocol):
+    """Answers a batch of questions."""
+
+    def __call__(self, batch: AnalogyBatch) -> IntArray:
+        """The index of the best word for each question and α: (K, A)."""
+
+
 class CandidateScores(NamedTuple):
-    """The words that may win, one behind the other for all questions of a batch."""
+    """The cosines of the candidates that can win, concatenated over the questions of a batch."""
 
     question: IntArray
     """Which of the batch's: ascending, and none is missing."""
-    place: IntArray
+    candidate: IntArray
     """Ascending within a question."""
     pair: FloatArray
     """cos(r_ab, r_xy)"""
@@ -66,73 +76,60 @@ class CandidateScores(NamedTuple):
     """cos(b − a + x, y)"""
 
 
-class AlphaSweep(Protocol):
-    """Answers a batch of questions."""
-
-    def __call__(self, batch: AnalogyBatch) -> IntArray:
-        """The place of the best word for each question and α: (K, A)."""
-
-
-def rule_out(cosines: Array, rows: Array, batch: AnalogyBatch) -> None:
-    """Keep a, b and x of each question from winning; `rows` numbers the questions, (K, N)."""
-    cosines[:, batch.x] = _OUT_OF_REACH
-    for words in (batch.a, batch.b):
-        cosines[rows, words] = _OUT_OF_REACH
-
-
-def possible_winners(pair: Array, offset: Array, rows: Array) -> Array:
-    """Of each question which words may win, in arrays of numpy or of torch: (K, N) throughout.
+def possible_winners(pair: Array, offset: Array, batch: AnalogyBatch, rows: Array) -> Array:
+    """Which candidates can be best for some α, in arrays of numpy or torch: (K, N) throughout.
 
     Args:
-        pair: cos(r_ab, r_xy).
-        offset: cos(b − a + x, y).
-        rows: The numbers of the questions, (K,).
+        pair: cos(r_ab, r_xy); a, b and x are masked in place, as no answer may repeat them.
+        offset: cos(b − a + x, y); the same.
+        batch: The questions.
+        rows: 0 to K − 1, on the device of the others: (K,).
     """
-    single, relational = offset.argmax(1), pair.argmax(1)
-    fall = offset[rows, single] - offset[rows, relational]
-    rise = pair[rows, relational] - pair[rows, single]
+    for cosines in (pair, offset):
+        cosines[:, batch.x] = _MASKED
+        for words in (batch.a, batch.b):
+            cosines[rows, words] = _MASKED
+    by_offset, by_pair = offset.argmax(1), pair.argmax(1)
+    fall = offset[rows, by_offset] - offset[rows, by_pair]
+    rise = pair[rows, by_pair] - pair[rows, by_offset]
     # The α at which both score the same; a word that wins both has no rise and no fall.
     alpha = fall / (fall + rise + 1e-12)
-    level = alpha * pair[rows, relational] + (1 - alpha) * offset[rows, relational]
+    level = alpha * pair[rows, by_pair] + (1 - alpha) * offset[rows, by_pair]
     blend = alpha[:, None] * pair
     blend += (1 - alpha)[:, None] * offset
-    able: Array = blend >= (level - _SLACK)[:, None]
-    return able
+    can_win: Array = blend >= (level - _TOLERANCE)[:, None]
+    return can_win
 
 
-def winners(contenders: CandidateScores, questions: int) -> IntArray:
-    """The best word for each question and α, of equals the most frequent: (K, A)."""
-    question, place, pair, offset = contenders
+def best_by_alpha(scores: CandidateScores, questions: int) -> IntArray:
+    """The best candidate for each question and α, of equals the most frequent: (K, A)."""
+    question, candidate, pair, offset = scores
     # In float64, so that only equals are equal.
-    scores = np.outer(ALPHAS, pair) + np.outer(1 - ALPHAS, offset)
+    blended = np.outer(ALPHAS, pair) + np.outer(1 - ALPHAS, offset)
     starts = np.searchsorted(question, np.arange(questions))
-    highest = np.maximum.reduceat(scores, starts, axis=1)
-    is_best = scores == highest[:, question]
-    won: IntArray = np.minimum.reduceat(
-        np.where(is_best, place, np.iinfo(np.intp).max), starts, axis=1
+    highest = np.maximum.reduceat(blended, starts, axis=1)
+    is_best = blended == highest[:, question]
+    best: IntArray = np.minimum.reduceat(
+        np.where(is_best, candidate, np.iinfo(np.intp).max), starts, axis=1
     )
-    return won.T
+    return best.T
 
 
-# == The contest on a CPU, with numpy alone and a process a core.
-#
-# Shapes: N candidates, K questions, D dimension.
-#
-# Small matrix products gain little from threads, and what is between them nothing; so each process
-# has one thread, and an x of its own.
-
-
-_BLOCK = 512
-"""Words at a time: few enough for what a layer makes of them to stay in the cache of one core."""
-_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS")
-_IDS, _VECTORS = "ids.npy", "vectors.npy"
+def best_words_numpy(pair: FloatArray, offset: FloatArray, batch: AnalogyBatch) -> IntArray:
+    """From both cosines of every candidate, (K, N), the best for each α: (K, A)."""
+    rows: NDArray[Any] = np.arange(len(pair))
+    # Flat, which numpy searches several times as fast.
+    kept = np.flatnonzero(possible_winners(pair, offset, batch, rows))
+    question, candidate = np.divmod(kept, pair.shape[1])
+    scores = CandidateScores(question, candidate, pair.ravel()[kept], offset.ravel()[kept])
+    return best_by_alpha(scores, len(pair))
 
 
 class NumpyAlphaSweep:
-    """All words against each other by the numpy form of the model."""
+    """By the numpy form of the model: (K, N) cosines of every candidate as y."""
 
     def __init__(
-        self, pairs: PairVectors, ids: IntArray, vectors: FloatArray, direction: Direction
+        self, pairs: PairNetwork, ids: IntArray, vectors: FloatArray, direction: Direction
     ) -> None:
         self._pairs = pairs
         self._ids = ids
@@ -141,47 +138,33 @@ class NumpyAlphaSweep:
         self._inputs = pairs.inputs(ids)
 
     def __call__(self, batch: AnalogyBatch) -> IntArray:
-        """The place of the best word for each question and α: (K, A)."""
         return best_words_numpy(self.pair_cosines(batch), self.offset_cosines(batch), batch)
 
     def pair_cosines(self, batch: AnalogyBatch) -> FloatArray:
-        """cos(r_ab, r_xy) of every word as y: (K, N)."""
+        """cos(r_ab, r_xy)."""
         a, b, x = self._ids[batch.a], self._ids[batch.b], int(self._ids[batch.x])
-        asked = roles(self._direction)
-        # Both halves of a vector have length one: the cosine of the whole is the mean of theirs.
-        examples = directed(self._pairs, a, b, self._direction) / np.float32(len(asked))
-        made = np.zeros((len(a), len(self._ids)), np.float32)
-        for role, targets in zip(asked, np.split(examples, len(asked), axis=1), strict=True):
-            half = self._pairs.given(x, role)
+        x_roles = roles(self._direction)
+        # Each direction has unit norm: the cosine of the concatenation is the mean of theirs.
+        examples = directed_vectors(self._pairs, a, b, self._direction) / np.float32(len(x_roles))
+        cosines = np.zeros((len(a), len(self._ids)), np.float32)
+        for role, targets in zip(x_roles, np.split(examples, len(x_roles), axis=1), strict=True):
+            half = self._pairs.conditioned_on(x, role)
             for start in range(0, len(self._ids), _BLOCK):
                 block = slice(start, start + _BLOCK)
-                made[:, block] += half.cosines(self._inputs[block], targets).T
-        return made
+                cosines[:, block] += half.cosines(self._inputs[block], targets).T
+        return cosines
 
     def offset_cosines(self, batch: AnalogyBatch) -> FloatArray:
-        """cos(b − a + x, y) of every word as y (3CosAdd): (K, N)."""
+        """cos(b − a + x, y), that is 3CosAdd."""
         words = self._vectors
         targets = normalise(words[batch.b] - words[batch.a] + words[batch.x])
         cosines: FloatArray = targets @ words.T
         return cosines
 
 
-def best_words_numpy(pair: FloatArray, offset: FloatArray, batch: AnalogyBatch) -> IntArray:
-    """From the two cosines of every word, (K, N), the best place for each α: (K, A)."""
-    rows: NDArray[Any] = np.arange(len(pair))
-    rule_out(pair, rows, batch)
-    rule_out(offset, rows, batch)
-    # Flat, which numpy searches several times as fast.
-    able = np.flatnonzero(possible_winners(pair, offset, rows))
-    question, place = np.divmod(able, pair.shape[1])
-    return winners(
-        CandidateScores(question, place, pair.ravel()[able], offset.ravel()[able]), len(rows)
-    )
-
-
 @dataclass(frozen=True)
-class CachedAlphaSweep:
-    """A contest on disk, which each process opens for itself."""
+class SharedAlphaSweep:
+    """A numpy sweep on disk, which each worker process opens for itself."""
 
     model: Path
     candidates: Path
@@ -189,29 +172,32 @@ class CachedAlphaSweep:
     whitening: float
 
     def __call__(self, batch: AnalogyBatch) -> IntArray:
-        """The place of the best word for each question and α: (K, A)."""
         return _open(self)(batch)
 
 
-@lru_cache(maxsize=1)
-def _open(stored: CachedAlphaSweep) -> NumpyAlphaSweep:
-    ids = np.load(stored.candidates / _IDS)
-    # Mapped, so that the processes share them.
-    vectors = np.asarray(np.load(stored.candidates / _VECTORS, mmap_mode="r"))
-    pairs = whiten(make_pair_vectors(load_model(stored.model)), stored.whitening)
-    return NumpyAlphaSweep(pairs, ids, vectors, stored.direction)
-
-
 @contextmanager
-def cached_alpha_sweep(
+def shared_alpha_sweep(
     saved: SavedModel, candidates: AnswerVocabulary, direction: Direction, whitening: float
-) -> Iterator[CachedAlphaSweep]:
-    """A contest that other processes can open, and one thread in each that starts meanwhile."""
+) -> Iterator[SharedAlphaSweep]:
+    """A sweep for several processes; those started meanwhile have one thread each.
+
+    Small matrix products gain little from threads, and what is between them nothing: a process
+    per core, each with an x of its own, is faster.
+    """
     with TemporaryDirectory(prefix="pair2vec-") as name, _one_thread_each():
         folder = Path(name)
         np.save(folder / _IDS, candidates.ids)
         np.save(folder / _VECTORS, candidates.vectors)
-        yield CachedAlphaSweep(saved.folder.resolve(), folder, direction, whitening)
+        yield SharedAlphaSweep(saved.folder.resolve(), folder, direction, whitening)
+
+
+@lru_cache(maxsize=1)
+def _open(shared: SharedAlphaSweep) -> NumpyAlphaSweep:
+    ids = np.load(shared.candidates / _IDS)
+    # Memory-mapped, so that the processes share them.
+    vectors = np.asarray(np.load(shared.candidates / _VECTORS, mmap_mode="r"))
+    pairs = PairSpace(load_model(shared.model), whitening=shared.whitening).whitened_pairs
+    return NumpyAlphaSweep(pairs, ids, vectors, shared.direction)
 
 
 @contextmanager

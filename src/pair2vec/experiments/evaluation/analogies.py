@@ -1,21 +1,22 @@
-"""Accuracy of answers to analogies, by relation and by group, with intervals.
+"""The analogy benchmarks (BATS, Google's): evaluate a model, and show and record its accuracies.
 
 Shapes: Q questions, A values of α.
-
-Four scores, which differ in how α is chosen: 0 (`three_cos_add`), 1 (`pair2vec`), the best one for
-the very questions that are scored (`oracle_alpha`, the paper's), and the best one for the other
-relations of the group (`heldout_alpha`), which is the one to expect on a relation of one's own.
 """
 
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from rich import box
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
 
 from pair2vec.arrays import IntArray
 from pair2vec.errors import InputError, Pair2vecError, UsageError
@@ -23,238 +24,44 @@ from pair2vec.experiments.evaluation.alpha_sweep import (
     ALPHAS,
     AlphaSweep,
     AnalogyBatch,
-    cached_alpha_sweep,
+    shared_alpha_sweep,
+)
+from pair2vec.experiments.evaluation.analogy_accuracy import (
+    BOOTSTRAP_DRAWS,
+    BOOTSTRAP_SEED,
+    SCORES,
+    AnalogyAccuracies,
+    AnalogyAccuracy,
+    RelationOutcome,
+    analogy_accuracies,
 )
 from pair2vec.experiments.evaluation.analogy_sets import (
     AnalogyRelation,
     AnswerVocabulary,
+    EncodedQuestion,
+    EncodedRelation,
     Half,
-    KnownQuestion,
-    KnownRelation,
-    known_relations,
+    encode_relations,
 )
+from pair2vec.experiments.evaluation.results import RunResult, command_line, model_provenance
 from pair2vec.model.folder import SavedModel
-from pair2vec.query.analogies import Direction, roles
-from pair2vec.query.whitening import check_whitening
+from pair2vec.query.pair_encoder import Direction, roles
+from pair2vec.query.space import check_whitening
 from pair2vec.text.engines import OrderedMap, local_engine
 
-SCORES = ("three_cos_add", "pair2vec", "oracle_alpha", "heldout_alpha")
+_Progress = Callable[[int, int], None]
+"""Called with how many questions of how many are answered."""
 
-DRAWS = 1_000
-SEED = 0
-"""Of the bootstrap."""
-
-
-class RelationOutcome(NamedTuple):
-    """How the questions of one relation were answered."""
-
-    name: str
-    group: str
-    asked: int
-    """With those that were dropped because of an unknown word."""
-    x: IntArray
-    """The word each question asks about, (Q,)."""
-    right: NDArray[np.bool_]
-    """(Q, A)"""
-
-
-class Interval(NamedTuple):
-    """Of 95 %, in percent."""
-
-    low: float
-    high: float
+_BATCH = 512
+"""Questions at most: each has a row of scores for all words in memory."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class AnalogyAccuracy:
-    """Of a relation or a group, in percent; a score is missing where there is nothing to go by."""
-
-    n: int
-    """Questions scored."""
-    dropped: float
-    """The share of questions that were not, because of an unknown word."""
-    scores: Mapping[str, float]
-    intervals: Mapping[str, Interval]
-    by_alpha: Sequence[float]
-    alphas: Mapping[str, float] = field(default_factory=dict)
-    """Of a relation, those behind `oracle_alpha` and `heldout_alpha`."""
-
-    def to_json(self) -> dict[str, object]:
-        """As ``--json`` prints it; a missing score is null."""
-        return {
-            **{name: self.scores.get(name) for name in SCORES},
-            "n": self.n,
-            "dropped": self.dropped,
-            "intervals": {name: list(interval) for name, interval in self.intervals.items()},
-            **({"alphas": dict(self.alphas)} if self.alphas else {}),
-            "by_alpha": list(self.by_alpha),
-        }
-
-
-class AnalogyAccuracies(NamedTuple):
-    """By name."""
-
-    groups: dict[str, AnalogyAccuracy]
-    relations: dict[str, AnalogyAccuracy]
-
-
-class _Scored(NamedTuple):
-    """A relation, and which α each of its scores takes, by its number."""
-
-    outcome: RelationOutcome
-    choices: dict[str, int]
-
-
-def analogy_accuracies(outcomes: Sequence[RelationOutcome]) -> AnalogyAccuracies:
-    """Of each relation, and of each group with its questions pooled."""
-    scored = [_Scored(outcome, _choices(outcome, outcomes)) for outcome in outcomes]
-    groups = dict.fromkeys(outcome.group for outcome in outcomes)
-    return AnalogyAccuracies(
-        {name: _accuracy([one for one in scored if one.outcome.group == name]) for name in groups},
-        {one.outcome.name: replace(_accuracy([one]), alphas=_chosen_alphas(one)) for one in scored},
-    )
-
-
-def _choices(outcome: RelationOutcome, outcomes: Sequence[RelationOutcome]) -> dict[str, int]:
-    """By the name of a score the number of its α; {} without a question to choose it by."""
-    if not len(outcome.x):
-        return {}
-    chosen = {"three_cos_add": 0, "pair2vec": len(ALPHAS) - 1, "oracle_alpha": _best(outcome.right)}
-    others = [o.right for o in outcomes if o.group == outcome.group and o.name != outcome.name]
-    if sum(map(len, others)):
-        chosen["heldout_alpha"] = _best(np.concatenate(others))
-    return chosen
-
-
-def _best(right: NDArray[np.bool_]) -> int:
-    """The number of the α that answers most questions; of equals the lowest."""
-    return int(right.sum(axis=0).argmax())
-
-
-def _accuracy(scored: Sequence[_Scored]) -> AnalogyAccuracy:
-    """Of the questions of several relations, each scored with the α of its relation."""
-    outcomes = [one.outcome for one in scored]
-    asked = sum(outcome.asked for outcome in outcomes)
-    x = np.concatenate([outcome.x for outcome in outcomes])
-    right = _right_by_score([one for one in scored if one.choices])
-    return AnalogyAccuracy(
-        n=len(x),
-        dropped=_percent(1 - len(x) / asked if asked else 0.0),
-        scores={name: _percent(column.mean()) for name, column in right.items()},
-        intervals={name: _interval(x, column) for name, column in right.items()},
-        by_alpha=_curve(outcomes) if len(x) else [],
-    )
-
-
-def _chosen_alphas(scored: _Scored) -> dict[str, float]:
-    """Those that were not given but found."""
-    numbers = {name: scored.choices[name] for name in SCORES[2:] if name in scored.choices}
-    return {name: float(ALPHAS[number]) for name, number in numbers.items()}
-
-
-def _right_by_score(scored: Sequence[_Scored]) -> dict[str, NDArray[np.bool_]]:
-    """By the name of a score that all relations have, which questions are right: (Q,) each."""
-    return {
-        name: np.concatenate([outcome.right[:, choices[name]] for outcome, choices in scored])
-        for name in SCORES
-        if scored and all(name in choices for _, choices in scored)
-    }
-
-
-def _curve(outcomes: Sequence[RelationOutcome]) -> list[float]:
-    """Accuracy at each α, the same for all relations: a line of the paper's `fig:dlie`."""
-    right = np.concatenate([outcome.right for outcome in outcomes])
-    return [_percent(share) for share in right.mean(axis=0)]
-
-
-def _interval(x: IntArray, right: NDArray[np.bool_]) -> Interval:
-    """Of the accuracy at a given α, by the bootstrap.
-
-    Words x are drawn, each with all its questions: those that share an x are right or wrong
-    together, so that drawing single questions would promise too much.
-    """
-    _, word = np.unique(x, return_inverse=True)
-    counts = np.bincount(word)
-    sums = np.stack([np.bincount(word, weights=right), counts])
-    words = len(counts)
-    draws = np.random.default_rng(SEED).multinomial(words, np.full(words, 1 / words), DRAWS)
-    hits, questions = sums @ draws.T
-    low, high = np.quantile(hits / questions, [0.025, 0.975])
-    return Interval(_percent(low), _percent(high))
-
-
-def _percent(share: float) -> float:
-    return round(100 * float(share), 2)
-
-
-# == Answers to analogies: which of the questions are right, for every α.
-#
-# Shapes: Q questions, A values of α.
-
-
-Report = Callable[[int, int], None]
-"""Is told how many questions of how many are answered."""
-
-_MOST_QUESTIONS = 512
-"""Of a batch: each has a row of scores for all words in memory."""
-
-
-def right_answers(
-    questions: Sequence[KnownQuestion],
-    contest: AlphaSweep,
-    ordered_map: OrderedMap = map,
-    report: Report = lambda done, total: None,
-) -> NDArray[np.bool_]:
-    """Of each question and α whether the best word is right: (Q, A).
-
-    Args:
-        questions: Of any relations: R(x, ·) is computed once for all that ask about the same x.
-        contest: Finds the best words.
-        ordered_map: Spreads the batches over processes.
-        report: Is told of the progress.
-    """
-    rows = list(_rows_of_batches(questions))
-    won = np.empty((len(questions), len(ALPHAS)), np.intp)
-    done = 0
-    batches = (_batch([questions[row] for row in batch]) for batch in rows)
-    for batch, places in zip(rows, ordered_map(contest, batches), strict=True):
-        won[batch] = places
-        done += len(batch)
-        report(done, len(questions))
-    return _are_right(won, questions)
-
-
-def _rows_of_batches(questions: Sequence[KnownQuestion]) -> Iterator[list[int]]:
-    """The numbers of questions that go together, as they ask about one x."""
-    by_x: defaultdict[int, list[int]] = defaultdict(list)
-    for row, question in enumerate(questions):
-        by_x[question.x].append(row)
-    for rows in by_x.values():
-        for start in range(0, len(rows), _MOST_QUESTIONS):
-            yield rows[start : start + _MOST_QUESTIONS]
-
-
-def _batch(questions: Sequence[KnownQuestion]) -> AnalogyBatch:
-    a, b = (np.array([q[column] for q in questions], np.intp) for column in (0, 1))
-    return AnalogyBatch(questions[0].x, a, b)
-
-
-def _are_right(won: IntArray, questions: Sequence[KnownQuestion]) -> NDArray[np.bool_]:
-    rows = zip(won.tolist(), questions, strict=True)
-    right = [[place in question.answers for place in row] for row, question in rows]
-    return np.array(right, np.bool_).reshape(won.shape)
-
-
-# == An exam in analogies: questions, a model and word vectors in, accuracies out.
-
-
-@dataclass(frozen=True, kw_only=True)
-class AnalogyExam:
-    """What is asked."""
+class AnalogyBenchmark:
+    """Questions, and the words to choose from."""
 
     relations: Sequence[AnalogyRelation]
     candidates: AnswerVocabulary
-    """The words to choose from."""
     data: str
     """Where the questions are from."""
     half: Half | None = None
@@ -270,7 +77,7 @@ class AnalogyConfig:
     direction: Direction = "both"
     """Of the pair vectors."""
     whitening: float | None = None
-    """Of the pair vectors, before they are compared (`query.whitening`)."""
+    """Of the pair vectors, before they are compared (`query.space`)."""
     device: str = "cpu"
     """"cpu", which is numpy; or torch's name of another, as `find_analogy_device` gives it."""
     workers: int = 1
@@ -285,7 +92,7 @@ class AnalogyConfig:
 
 @dataclass(frozen=True, kw_only=True)
 class AnalogyProtocol:
-    """What the figures depend on."""
+    """What the accuracies depend on."""
 
     model: str
     vectors: str
@@ -298,26 +105,26 @@ class AnalogyProtocol:
     relations: int
     questions: int
     dropped: float
-    """The share of them that were not asked because of an unknown word, in percent."""
+    """The share of them that were dropped because of an unknown word, in percent."""
     alphas: tuple[float, ...]
-    bootstrap_draws: int = DRAWS
-    bootstrap_seed: int = SEED
+    bootstrap_draws: int = BOOTSTRAP_DRAWS
+    bootstrap_seed: int = BOOTSTRAP_SEED
     device: str
     workers: int
     seconds: float
 
 
 class AnalogyResult(NamedTuple):
-    """Accuracies, and how they came about."""
+    """Accuracies, and how they were measured."""
 
     accuracies: AnalogyAccuracies
     protocol: AnalogyProtocol
 
     def metrics(self) -> dict[str, object]:
-        """The figures of each group, and what they depend on, in short."""
+        """The scores of each group and the protocol in short, for a model's config."""
         kept = ("vocabulary", "half", "direction", "whitening", "dropped")
         return {
-            **{name: dict(group.scores) for name, group in self.accuracies.groups.items()},
+            **self._group_scores(),
             "protocol": {name: getattr(self.protocol, name) for name in kept},
         }
 
@@ -329,51 +136,77 @@ class AnalogyResult(NamedTuple):
         )
         return {"groups": groups, "relations": relations, "protocol": asdict(self.protocol)}
 
+    def to_run_result(self, saved: SavedModel) -> RunResult:
+        """The record of the run."""
+        protocol = asdict(self.protocol)
+        protocol |= {name: Path(protocol[name]).name for name in ("model", "vectors", "data")}
+        options = {
+            "--model": saved.folder.resolve().name,
+            "--data": protocol["data"],
+            "--vectors": protocol["vectors"],
+            "--vocab": f"{self.protocol.vocabulary}",
+            "--direction": self.protocol.direction,
+            "--whitening": f"{self.protocol.whitening:g}",
+            **({"--half": self.protocol.half} if self.protocol.half else {}),
+        }
+        return {
+            "task": "bats",
+            **model_provenance(saved),
+            "data": Path(self.protocol.data).stem,
+            "metrics": self._group_scores(),
+            **self.to_json(),
+            "protocol": protocol,
+            "command": command_line(["eval", "bats"], options),
+        }
+
+    def _group_scores(self) -> dict[str, dict[str, float]]:
+        return {name: dict(group.scores) for name, group in self.accuracies.groups.items()}
+
 
 def evaluate_analogies(
     saved: SavedModel,
-    exam: AnalogyExam,
+    benchmark: AnalogyBenchmark,
     config: AnalogyConfig | None = None,
-    report: Report = lambda done, total: None,
+    report: _Progress = lambda done, total: None,
 ) -> AnalogyResult:
     """Answer all questions of which the words are known, for every α.
 
     Args:
         saved: The model.
-        exam: What is asked.
-        config: How it is answered.
-        report: Is told how many questions of how many are answered.
+        benchmark: The questions.
+        config: How they are answered.
+        report: Called with how many questions of how many are answered.
 
     Raises:
         InputError: no question has words that are known.
     """
     config = config or AnalogyConfig()
     start = time.monotonic()
-    known = known_relations(exam.relations, exam.candidates)
-    questions = [question for relation in known for question in relation.questions]
-    asked = sum(relation.asked for relation in known)
+    relations = encode_relations(benchmark.relations, benchmark.candidates)
+    questions = [question for relation in relations for question in relation.questions]
+    total = sum(relation.total for relation in relations)
     if not questions:
-        raise InputError(f"{saved.folder}: knows the words of none of the {asked:,} questions")
-    with _contest(saved, exam.candidates, config) as (contest, ordered_map):
-        right = right_answers(questions, contest, ordered_map, report)
-    found = analogy_accuracies(_outcomes(known, right))
+        raise InputError(f"{saved.folder}: knows the words of none of the {total:,} questions")
+    with _alpha_sweep(saved, benchmark.candidates, config) as (sweep, ordered_map):
+        correct = _are_correct(_best_words(questions, sweep, ordered_map, report), questions)
+    accuracies = analogy_accuracies(_outcomes(relations, correct))
     protocol = AnalogyProtocol(
         model=str(saved.folder),
-        vectors=exam.vectors,
-        data=exam.data,
-        half=exam.half,
+        vectors=benchmark.vectors,
+        data=benchmark.data,
+        half=benchmark.half,
         direction=config.direction,
         whitening=check_whitening(config.whitening),
-        vocabulary=len(exam.candidates),
-        relations=len(known),
-        questions=asked,
-        dropped=round(100 * (1 - len(questions) / asked), 2),
+        vocabulary=len(benchmark.candidates),
+        relations=len(relations),
+        questions=total,
+        dropped=round(100 * (1 - len(questions) / total), 2),
         alphas=tuple(ALPHAS.tolist()),
         device=config.device,
         workers=config.workers,
         seconds=round(time.monotonic() - start, 1),
     )
-    return AnalogyResult(found, protocol)
+    return AnalogyResult(accuracies, protocol)
 
 
 def find_analogy_device(name: str) -> str:
@@ -392,17 +225,17 @@ def find_analogy_device(name: str) -> str:
 
 
 @contextmanager
-def _contest(
+def _alpha_sweep(
     saved: SavedModel, candidates: AnswerVocabulary, config: AnalogyConfig
 ) -> Iterator[tuple[AlphaSweep, OrderedMap]]:
-    """A contest, and how to spread its batches."""
+    """A sweep, and a map that spreads its batches."""
     whitening = check_whitening(config.whitening)
     if config.device == "cpu":
         with (
-            cached_alpha_sweep(saved, candidates, config.direction, whitening) as stored,
+            shared_alpha_sweep(saved, candidates, config.direction, whitening) as shared,
             local_engine(config.workers) as ordered_map,
         ):
-            yield stored, ordered_map
+            yield shared, ordered_map
         return
     # Here, because numpy alone is enough on a CPU.
     import torch
@@ -413,12 +246,115 @@ def _contest(
     yield TorchAlphaSweep(saved, candidates, config.direction, whitening, device), map
 
 
-def _outcomes(known: Sequence[KnownRelation], right: NDArray[np.bool_]) -> list[RelationOutcome]:
-    """The answers by relation."""
-    ends = np.cumsum([len(relation.questions) for relation in known])[:-1]
+def _best_words(
+    questions: Sequence[EncodedQuestion],
+    sweep: AlphaSweep,
+    ordered_map: OrderedMap,
+    report: _Progress,
+) -> IntArray:
+    """The best word for each question and α: (Q, A).
+
+    R(x, ·) is computed once for all questions of a batch, of whatever relation.
+    """
+    rows = list(_rows_by_x(questions))
+    best = np.empty((len(questions), len(ALPHAS)), np.intp)
+    done = 0
+    batches = (_batch([questions[row] for row in batch]) for batch in rows)
+    for batch, words in zip(rows, ordered_map(sweep, batches), strict=True):
+        best[batch] = words
+        done += len(batch)
+        report(done, len(questions))
+    return best
+
+
+def _rows_by_x(questions: Sequence[EncodedQuestion]) -> Iterator[list[int]]:
+    """The rows of questions that make a batch, as they share an x."""
+    by_x: defaultdict[int, list[int]] = defaultdict(list)
+    for row, question in enumerate(questions):
+        by_x[question.x].append(row)
+    for rows in by_x.values():
+        for start in range(0, len(rows), _BATCH):
+            yield rows[start : start + _BATCH]
+
+
+def _batch(questions: Sequence[EncodedQuestion]) -> AnalogyBatch:
+    a, b = (np.array([q[column] for q in questions], np.intp) for column in (0, 1))
+    return AnalogyBatch(questions[0].x, a, b)
+
+
+def _are_correct(best: IntArray, questions: Sequence[EncodedQuestion]) -> NDArray[np.bool_]:
+    rows = zip(best.tolist(), questions, strict=True)
+    correct = [[word in question.answers for word in row] for row, question in rows]
+    return np.array(correct, np.bool_).reshape(best.shape)
+
+
+def _outcomes(
+    relations: Sequence[EncodedRelation], correct: NDArray[np.bool_]
+) -> list[RelationOutcome]:
+    ends = np.cumsum([len(relation.questions) for relation in relations])[:-1]
     return [
-        RelationOutcome(name, group, asked, np.array([q.x for q in questions], np.intp), answers)
-        for (name, group, questions, asked), answers in zip(
-            known, np.split(right, ends), strict=True
+        RelationOutcome(name, group, total, np.array([q.x for q in questions], np.intp), rows)
+        for (name, group, questions, total), rows in zip(
+            relations, np.split(correct, ends), strict=True
         )
     ]
+
+
+_SCORE_NAMES = ("3CosAdd", "pair2vec", "oracle α", "held-out α")
+_NOTHING = "–"
+
+
+def analogy_tables(result: AnalogyResult) -> Group:
+    """For a terminal: groups with intervals, then relations with their α."""
+    caption = Text(
+        "Right answers in percent, ± half of a 95 % interval over the words asked about. Oracle α "
+        "is the best for the very questions of a relation (the paper's), held-out α the best for "
+        "the other relations of its group.",
+        style="dim",
+    )
+    groups, relations = result.accuracies
+    return Group(
+        _table("group", groups, _with_interval),
+        _table("relation", relations, _with_alpha),
+        caption,
+        protocol_lines(result.protocol),
+    )
+
+
+def protocol_lines(protocol: AnalogyProtocol) -> Text:
+    """What the accuracies depend on, in two lines."""
+    workers = f", {protocol.workers} processes" if protocol.device == "cpu" else ""
+    half = f" of the half “{protocol.half}”" if protocol.half else ""
+    return Text(
+        f"{protocol.questions:,} questions{half}, {protocol.dropped:.1f} % dropped as unknown; "
+        f"{protocol.vocabulary:,} words to choose from; direction {protocol.direction}, "
+        f"whitening {protocol.whitening:g}.\n"
+        f"Model {protocol.model}, 3CosAdd on {protocol.vectors}; "
+        f"{protocol.seconds:,.1f} s on {protocol.device}{workers}."
+    )
+
+
+def _table(
+    kind: str,
+    accuracies: dict[str, AnalogyAccuracy],
+    cell: Callable[[AnalogyAccuracy, str], str],
+) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, padding=0)
+    table.add_column(kind, overflow="fold")
+    for name in ("n", "dropped", *_SCORE_NAMES):
+        table.add_column(name, justify="right", no_wrap=True)
+    for name, accuracy in accuracies.items():
+        cells = [cell(accuracy, s) if s in accuracy.scores else _NOTHING for s in SCORES]
+        # As Text, because BATS has brackets in its names.
+        table.add_row(Text(name), f"{accuracy.n:,}", f"{accuracy.dropped:.1f}", *cells)
+    return table
+
+
+def _with_interval(accuracy: AnalogyAccuracy, score: str) -> str:
+    low, high = accuracy.intervals[score]
+    return f"{accuracy.scores[score]:.1f} ±{(high - low) / 2:.1f}"
+
+
+def _with_alpha(accuracy: AnalogyAccuracy, score: str) -> str:
+    alpha = f" {accuracy.alphas[score]:.2f}" if score in accuracy.alphas else ""
+    return f"{accuracy.scores[score]:.1f}{alpha}"

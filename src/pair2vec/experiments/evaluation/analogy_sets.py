@@ -1,4 +1,9 @@
-"""Analogies in words, as published sets have them: a is to b as x is to which y."""
+"""Published sets of analogies (BATS, Google's): a is to b as x is to which y.
+
+Questions are read in words; `encode_relations` keeps those whose words are known.
+
+Shapes: V vocabulary, N candidates, E dimension of the word vectors.
+"""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,6 +21,17 @@ from pair2vec.errors import InputError, UsageError
 from pair2vec.text.sentences import tokenize
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 
+BATS_GROUPS = {
+    "1": "inflectional",
+    "2": "derivational",
+    "3": "encyclopedic",
+    "4": "lexicographic",
+}
+"""By the number that a folder's name begins with."""
+
+Half = Literal["choose", "report"]
+"""Of the relations: one to choose settings by, the other to report what they reach."""
+
 
 class AnalogyEntry(NamedTuple):
     """A word, and the words that stand in a relation to it."""
@@ -25,16 +41,16 @@ class AnalogyEntry(NamedTuple):
 
 
 class AnalogyItem(NamedTuple):
-    """An entry as an example, and the one that is asked about."""
+    """A question in words."""
 
     example: AnalogyEntry
     """a, and b among its answers."""
-    asked: AnalogyEntry
-    """x, and every y that is right."""
+    query: AnalogyEntry
+    """x, and every y that is correct."""
 
 
 class AnalogyRelation(NamedTuple):
-    """Questions about one relation."""
+    """The questions of one relation."""
 
     name: str
     group: str
@@ -42,8 +58,85 @@ class AnalogyRelation(NamedTuple):
     questions: tuple[AnalogyItem, ...]
 
 
-def numbered_lines(path: Path) -> Iterator[tuple[str, str]]:
-    """The lines of a file that are not blank, each behind its place as an error names it.
+def read_analogies(path: Path) -> list[AnalogyRelation]:
+    """BATS if it is a folder, Google's format if it is a file.
+
+    Raises:
+        UsageError: there is no such path.
+        InputError: it is in neither format, or a line is malformed.
+    """
+    if not path.exists():
+        raise UsageError(f"{path}: no such file or folder; give a BATS folder or Google's file")
+    return _read_bats(path) if path.is_dir() else _read_google(path)
+
+
+def _read_bats(folder: Path) -> list[AnalogyRelation]:
+    """BATS, the Bigger Analogy Test Set (Gladkova et al., 2016), in its published folders.
+
+    Four folders of one group each, such as ``3_Encyclopedic_semantics``; in them one file a
+    relation, such as ``E01 [country - capital].txt``; in that one entry a line: a word, a tab, and
+    its answers with ``/`` between them. Every ordered pair of two entries is a question.
+    """
+    paths = sorted(folder.glob(f"[{''.join(BATS_GROUPS)}]_*/*.txt"))
+    if not paths:
+        raise InputError(
+            f"{folder}: has no BATS files, such as "
+            "'3_Encyclopedic_semantics/E01 [country - capital].txt'"
+        )
+    relations = []
+    for path in paths:
+        entries = [_bats_entry(location, line) for location, line in non_blank_lines(path)]
+        questions = tuple(AnalogyItem(*pair) for pair in permutations(entries, 2))
+        relations.append(AnalogyRelation(path.stem, BATS_GROUPS[path.parent.name[0]], questions))
+    return relations
+
+
+def _bats_entry(location: str, line: str) -> AnalogyEntry:
+    word, *rest = (part.strip() for part in line.split("\t"))
+    # Some lists end with a slash.
+    answers = tuple(filter(None, rest[0].split("/"))) if len(rest) == 1 else ()
+    if not word or not answers:
+        raise InputError(
+            f"{location}: expected a word, a tab and its answers with / between, got {line!r}"
+        )
+    return AnalogyEntry(word, answers)
+
+
+def _read_google(path: Path) -> list[AnalogyRelation]:
+    """Google's analogies (Mikolov et al., 2013), in two groups: semantic and syntactic.
+
+    A section begins with a line such as ``: capital-world``; a question is a line of four words,
+    ``a b x y``.
+    """
+    sections: defaultdict[str, list[AnalogyItem]] = defaultdict(list)
+    section = None
+    for location, line in non_blank_lines(path):
+        if line.startswith(":"):
+            section = line[1:].strip()
+        elif section is None:
+            raise InputError(f"{location}: a question before the first section, got {line!r}")
+        else:
+            sections[section].append(_google_question(location, line))
+    if not sections:
+        raise InputError(f"{path}: has no questions")
+    return [
+        AnalogyRelation(
+            name, "syntactic" if name.startswith("gram") else "semantic", tuple(questions)
+        )
+        for name, questions in sections.items()
+    ]
+
+
+def _google_question(location: str, line: str) -> AnalogyItem:
+    words = line.split()
+    if len(words) != 4:
+        raise InputError(f"{location}: expected four words, or ': section', got {line!r}")
+    a, b, x, y = words
+    return AnalogyItem(AnalogyEntry(a, (b,)), AnalogyEntry(x, (y,)))
+
+
+def non_blank_lines(path: Path) -> Iterator[tuple[str, str]]:
+    """The lines of a file that are not blank, each with its location as an error names it.
 
     Raises:
         InputError: the file is not UTF-8.
@@ -58,109 +151,7 @@ def numbered_lines(path: Path) -> Iterator[tuple[str, str]]:
             yield f"{path}, line {number}", line.rstrip("\r")
 
 
-# == BATS, the Bigger Analogy Test Set (Gladkova et al., 2016), in its published folders.
-#
-# Four folders of one group each, such as ``3_Encyclopedic_semantics``; in them one file a relation,
-# such as ``E01 [country - capital].txt``; in that one entry a line: a word, a tab, and its answers
-# with ``/`` between them.
-
-
-GROUPS = {
-    "1": "inflectional",
-    "2": "derivational",
-    "3": "encyclopedic",
-    "4": "lexicographic",
-}
-"""By the number that a folder's name begins with."""
-
-
-def read_bats(folder: Path) -> list[AnalogyRelation]:
-    """The relations of BATS, with every ordered pair of two entries as a question.
-
-    Raises:
-        InputError: there are no such files, or a line is malformed.
-    """
-    files = sorted(folder.glob(f"[{''.join(GROUPS)}]_*/*.txt"))
-    if not files:
-        raise InputError(
-            f"{folder}: has no BATS files, such as "
-            "'3_Encyclopedic_semantics/E01 [country - capital].txt'"
-        )
-    return [_read_relation(path) for path in files]
-
-
-def _read_relation(path: Path) -> AnalogyRelation:
-    entries = [_entry(place, line) for place, line in numbered_lines(path)]
-    questions = tuple(AnalogyItem(*pair) for pair in permutations(entries, 2))
-    return AnalogyRelation(path.stem, GROUPS[path.parent.name[0]], questions)
-
-
-def _entry(place: str, line: str) -> AnalogyEntry:
-    word, *rest = (part.strip() for part in line.split("\t"))
-    # Some lists end with a slash.
-    answers = tuple(filter(None, rest[0].split("/"))) if len(rest) == 1 else ()
-    if not word or not answers:
-        raise InputError(
-            f"{place}: expected a word, a tab and its answers with / between, got {line!r}"
-        )
-    return AnalogyEntry(word, answers)
-
-
-# == Google's analogies (Mikolov et al., 2013): one file, a question a line, in sections.
-#
-# A section begins with a line such as ``: capital-world``; a question is four words, ``a b x y``.
-
-
-def read_google_analogies(path: Path) -> list[AnalogyRelation]:
-    """The sections of a file as relations, in two groups: semantic and syntactic.
-
-    Raises:
-        InputError: a line is malformed, or there is no question.
-    """
-    sections: defaultdict[str, list[AnalogyItem]] = defaultdict(list)
-    section = None
-    for place, line in numbered_lines(path):
-        if line.startswith(":"):
-            section = line[1:].strip()
-        elif section is None:
-            raise InputError(f"{place}: a question before the first section, got {line!r}")
-        else:
-            sections[section].append(_question(place, line))
-    if not sections:
-        raise InputError(f"{path}: has no questions")
-    return [
-        AnalogyRelation(name, _group(name), tuple(questions))
-        for name, questions in sections.items()
-    ]
-
-
-def _group(section: str) -> str:
-    return "syntactic" if section.startswith("gram") else "semantic"
-
-
-def _question(place: str, line: str) -> AnalogyItem:
-    words = line.split()
-    if len(words) != 4:
-        raise InputError(f"{place}: expected four words, or ': section', got {line!r}")
-    a, b, x, y = words
-    return AnalogyItem(AnalogyEntry(a, (b,)), AnalogyEntry(x, (y,)))
-
-
-# == A published set of analogies, whole or in part.
-
-
-Half = Literal["choose", "report"]
-"""Of the relations: one to choose settings by, the other to report what they reach."""
-
-
-def read_analogies(path: Path) -> list[AnalogyRelation]:
-    """BATS if it is a folder, Google's format if it is a file."""
-    if not path.exists():
-        raise UsageError(f"{path}: no such file or folder; give a BATS folder or Google's file")
-    return read_bats(path) if path.is_dir() else read_google_analogies(path)
-
-
-def half_of(relations: Sequence[AnalogyRelation], half: Half | None) -> list[AnalogyRelation]:
+def select_half(relations: Sequence[AnalogyRelation], half: Half | None) -> list[AnalogyRelation]:
     """Every second relation of each group in the order of their names; None is all.
 
     The first, the third and so on are those to "choose" by, the others those to "report": 5 and 5
@@ -184,8 +175,10 @@ def half_of(relations: Sequence[AnalogyRelation], half: Half | None) -> list[Ana
     return kept
 
 
-def chosen(relations: Sequence[AnalogyRelation], names: Sequence[str]) -> list[AnalogyRelation]:
-    """The relations that have one of `names` as their group or in their own name; [] names all.
+def select_relations(
+    relations: Sequence[AnalogyRelation], names: Sequence[str]
+) -> list[AnalogyRelation]:
+    """The relations that have one of `names` as their group or in their own name; [] is all.
 
     Raises:
         UsageError: one of the names fits nothing.
@@ -204,29 +197,27 @@ def _fits(relation: AnalogyRelation, name: str) -> bool:
     return name.lower() == relation.group or name.lower() in relation.name.lower()
 
 
-# == The words an analogy may be answered with: those that the model and the word vectors both know.
-#
-# Shapes: V vocabulary, N candidates, E dimension of the word vectors.
-
-
 @dataclass(frozen=True, kw_only=True)
 class AnswerVocabulary:
-    """Words by their place, the most frequent first. Any other word is unknown to an exam."""
+    """The candidates for y: words with both a pair model's and a word vector.
+
+    So both methods choose from the same words, and any other word is out of vocabulary.
+    """
 
     ids: IntArray
-    """In the model's vocabulary, (N,)."""
+    """In the model's vocabulary, the most frequent first, (N,)."""
     vectors: FloatArray
-    """For 3CosAdd, of length one, (N, E)."""
-    places: Mapping[str, int]
+    """For 3CosAdd, unit norm, (N, E)."""
+    indices: Mapping[str, int]
 
     def __len__(self) -> int:
         """N."""
         return len(self.ids)
 
-    def place(self, spelling: str) -> int | None:
-        """The place of a word as a published set spells it."""
+    def index(self, spelling: str) -> int | None:
+        """The index of a word as a published set spells it; None if it is unknown."""
         tokens = tokenize(spelling)
-        return self.places.get(tokens[0]) if len(tokens) == 1 else None
+        return self.indices.get(tokens[0]) if len(tokens) == 1 else None
 
 
 def find_answer_vocabulary(
@@ -236,8 +227,6 @@ def find_answer_vocabulary(
     limit: int | None = None,
 ) -> AnswerVocabulary:
     """The words of a vocabulary that have a word vector.
-
-    Both methods so choose from the same words, and neither has a question the other has not.
 
     Args:
         vocabulary: Of the model.
@@ -250,53 +239,50 @@ def find_answer_vocabulary(
     ids = special + np.flatnonzero(found[special:end])
     if not len(ids):
         raise InputError("none of the model's words has a word vector; are they of one language?")
-    places = {vocabulary.words[number]: place for place, number in enumerate(ids.tolist())}
-    return AnswerVocabulary(ids=ids, vectors=normalise(vectors[ids]), places=places)
+    indices = {vocabulary.words[number]: index for index, number in enumerate(ids.tolist())}
+    return AnswerVocabulary(ids=ids, vectors=normalise(vectors[ids]), indices=indices)
 
 
-# == The questions of a set whose words are known, by the words' places among the candidates.
-
-
-class KnownQuestion(NamedTuple):
-    """a is to b as x is to each of the answers."""
+class EncodedQuestion(NamedTuple):
+    """A question by the indices of its words among the candidates."""
 
     a: int
     b: int
     x: int
     answers: frozenset[int]
-    """Those that are known. One that is a, b or x itself can never be given, as the published
+    """Those that are known. One that is a, b or x itself can never be predicted, as the published
     protocol has it: *series* is no help to find the plural of *series*."""
 
 
-class KnownRelation(NamedTuple):
+class EncodedRelation(NamedTuple):
     """A relation without the questions that have an unknown word."""
 
     name: str
     group: str
-    questions: list[KnownQuestion]
-    asked: int
+    questions: list[EncodedQuestion]
+    total: int
     """How many questions there are with those."""
 
 
-def known_relations(
+def encode_relations(
     relations: Iterable[AnalogyRelation], candidates: AnswerVocabulary
-) -> list[KnownRelation]:
+) -> list[EncodedRelation]:
     """Drop each question of which a, x, or every answer of either is unknown.
 
     b is the first of the example's answers that is known.
     """
 
     @cache
-    def known(entry: AnalogyEntry) -> tuple[int | None, list[int]]:
-        answers = [candidates.place(answer) for answer in entry.answers]
-        return candidates.place(entry.word), [place for place in answers if place is not None]
+    def encode(entry: AnalogyEntry) -> tuple[int | None, list[int]]:
+        answers = [candidates.index(answer) for answer in entry.answers]
+        return candidates.index(entry.word), [index for index in answers if index is not None]
 
-    made = []
+    encoded = []
     for name, group, questions in relations:
         kept = []
-        for example, asked in questions:
-            (a, bs), (x, ys) = known(example), known(asked)
+        for example, query in questions:
+            (a, bs), (x, ys) = encode(example), encode(query)
             if a is not None and bs and x is not None and ys:
-                kept.append(KnownQuestion(a, bs[0], x, frozenset(ys)))
-        made.append(KnownRelation(name, group, kept, len(questions)))
-    return made
+                kept.append(EncodedQuestion(a, bs[0], x, frozenset(ys)))
+        encoded.append(EncodedRelation(name, group, kept, len(questions)))
+    return encoded

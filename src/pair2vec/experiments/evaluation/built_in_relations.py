@@ -1,26 +1,31 @@
-"""How sure the built-in relations are: on words that were held out, and on other sets."""
+"""Accuracy and calibration of the built-in relations, on held-out words and on labelled sets."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
+from rich import box
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
 
 from pair2vec.api import Pair2vec
-from pair2vec.experiments.evaluation.relations import (
+from pair2vec.arrays import FloatArray
+from pair2vec.experiments.evaluation.classification import (
     Calibration,
     ClassificationScores,
-    LabelledPair,
     calibration,
     f1_scores,
 )
+from pair2vec.experiments.evaluation.relations import LabelledPair
 from pair2vec.relations.definitions import NONE, RelationDefinition
 from pair2vec.relations.examples import find_examples, unrelated_pairs
 from pair2vec.relations.relations import Relations
 
 FOLDS = 5
 
-MEANT: Mapping[str, str] = {
+RELATION_OF_LABEL: Mapping[str, str] = {
     "coord": "co-hyponym",
     "hyper": "hypernym",
     "mero": "part",
@@ -35,62 +40,63 @@ MEANT: Mapping[str, str] = {
     "MadeOf": "made-of",
     "HasProperty": NONE,
 }
-"""What the labels of BLESS and EVALution are called here."""
+"""The built-in relations that the labels of BLESS and EVALution mean."""
 
 
 class BuiltInScores(NamedTuple):
-    """How right and how sure relations are that learnt nothing of the pairs asked about."""
+    """On pairs that the relations were not trained on."""
 
     scores: ClassificationScores
     calibration: Calibration
 
     def to_json(self) -> dict[str, object]:
-        """As JSON."""
+        """As ``--json`` prints it."""
         return {**self.scores.to_json(), "calibration": self.calibration._asdict()}
 
 
-def on_held_out_words(model: Pair2vec, relations: Relations) -> BuiltInScores:
-    """On the examples themselves, each told by relations that have none of its words.
+def evaluate_on_held_out_words(model: Pair2vec, relations: Relations) -> BuiltInScores:
+    """Cross-validation on the examples: each is classified by relations with none of its words.
 
-    As many pairs without a relation are asked about, which also have words that were held out.
+    Each fold has as many pairs without a relation, which also have a held-out word.
     """
     words = sorted({word for d in relations.definitions for pair in d.examples for word in pair})
     folds = dict(zip(words, np.random.default_rng(1).permutation(len(words)) % FOLDS, strict=True))
-    parts = []
+    probabilities, pairs = [], []
     for fold in range(FOLDS):
-        kept = [_without(d, {w for w in words if folds[w] == fold}) for d in relations.definitions]
-        asked = _examples_in(relations.definitions, kept)
-        asked += _unrelated(model, relations, {w for w in words if folds[w] == fold}, len(asked))
-        part = Relations(kept, model.pair_source, model.vocabulary)
-        parts.append((part.score([pair.words for pair in asked]), asked))
-    probabilities = np.concatenate([found for found, _ in parts])
-    return _sureness(relations.names, probabilities, [pair for _, asked in parts for pair in asked])
+        held_out = {word for word in words if folds[word] == fold}
+        kept = [_without(definition, held_out) for definition in relations.definitions]
+        test = _left_out(relations.definitions, kept)
+        test += _unrelated(model, relations, held_out, len(test))
+        trained = Relations(kept, model.space)
+        probabilities.append(trained.score([pair.words for pair in test]))
+        pairs += test
+    return _scores(relations.names, np.concatenate(probabilities), pairs)
 
 
-def on_labelled_pairs(
+def evaluate_on_labelled_pairs(
     model: Pair2vec, relations: Relations, pairs: Sequence[LabelledPair]
 ) -> BuiltInScores | None:
-    """On pairs of a set whose labels are relations here, or none; None if one is not.
+    """On pairs of a set whose labels are relations here, or none; None if a label is neither.
 
-    Pairs with a word that the model does not know are left out: `Sureness.calibration.n` are left.
+    Pairs with a word that the model does not know are left out: `Calibration.n` remain.
     """
-    if not {MEANT.get(pair.relation) for pair in pairs} <= set(relations.names):
+    if not {RELATION_OF_LABEL.get(pair.relation) for pair in pairs} <= set(relations.names):
         return None
     known = [
-        LabelledPair(pair.x, pair.y, MEANT[pair.relation])
+        LabelledPair(pair.x, pair.y, RELATION_OF_LABEL[pair.relation])
         for pair in pairs
         if all(word.lower() in model.vocabulary for word in pair.words)
     ]
-    return _sureness(relations.names, relations.score([pair.words for pair in known]), known)
+    return _scores(relations.names, relations.score([pair.words for pair in known]), known)
 
 
-def _sureness(
-    names: Sequence[str], probabilities: "np.typing.NDArray[np.float32]", asked: list[LabelledPair]
+def _scores(
+    names: Sequence[str], probabilities: FloatArray, pairs: Sequence[LabelledPair]
 ) -> BuiltInScores:
-    gold = [pair.relation for pair in asked]
-    told = [names[place] for place in probabilities.argmax(axis=1)]
+    gold = [pair.relation for pair in pairs]
+    predicted = [names[column] for column in probabilities.argmax(axis=1)]
     return BuiltInScores(
-        f1_scores(gold, told), calibration(probabilities, [names.index(name) for name in gold])
+        f1_scores(gold, predicted), calibration(probabilities, [names.index(name) for name in gold])
     )
 
 
@@ -99,13 +105,13 @@ def _without(definition: RelationDefinition, words: set[str]) -> RelationDefinit
     return replace(definition, examples=kept)
 
 
-def _examples_in(
-    whole: Sequence[RelationDefinition], kept: Sequence[RelationDefinition]
+def _left_out(
+    definitions: Sequence[RelationDefinition], kept: Sequence[RelationDefinition]
 ) -> list[LabelledPair]:
-    """The examples that were left out, which have at least one word that was held out."""
+    """The examples that are not in `kept`, which have at least one held-out word."""
     return [
         LabelledPair(*pair, definition.name)
-        for definition, rest in zip(whole, kept, strict=True)
+        for definition, rest in zip(definitions, kept, strict=True)
         for pair in definition.examples
         if pair not in rest.examples
     ]
@@ -114,12 +120,44 @@ def _examples_in(
 def _unrelated(
     model: Pair2vec, relations: Relations, words: set[str], count: int
 ) -> list[LabelledPair]:
-    """Pairs of no relation with a word that was held out."""
-    examples = find_examples(relations.definitions, model.pair_source, model.vocabulary)
-    random = np.random.default_rng(2)
-    x, y = unrelated_pairs(examples, model.unit_words, random)
-    spelled = model.vocabulary.words
-    named = [(spelled[a], spelled[b]) for a, b in zip(x.tolist(), y.tolist(), strict=True)]
-    held_out = [pair for pair in named if words & set(pair)]
-    random.shuffle(held_out)
+    """Pairs of no relation with one of the held-out `words`."""
+    examples = find_examples(relations.definitions, model.space)
+    generator = np.random.default_rng(2)
+    x, y = unrelated_pairs(examples, model.unit_words, generator)
+    spelling = model.vocabulary.words
+    pairs = [(spelling[a], spelling[b]) for a, b in zip(x.tolist(), y.tolist(), strict=True)]
+    held_out = [pair for pair in pairs if words & set(pair)]
+    generator.shuffle(held_out)
     return [LabelledPair(*pair, NONE) for pair in held_out[:count]]
+
+
+def calibration_table(results: Mapping[str, BuiltInScores]) -> Group:
+    """For a terminal: accuracy and calibration of each result, and F1 by relation."""
+    table = _table("built-in relations")
+    for name in ("pairs", "right", "mean probability", "calibration error", "log loss"):
+        table.add_column(name, justify="right")
+    for name, (_, measured) in results.items():
+        shares = (measured.accuracy, measured.confidence, measured.expected_error)
+        percent = (f"{100 * share:.1f}" for share in shares)
+        table.add_row(Text(name), f"{measured.n:,}", *percent, f"{measured.log_loss:.2f}")
+    caption = Text(
+        "In percent. Right: the most probable relation, or none, is the right one; where its mean "
+        "probability is the same, probabilities are calibrated.",
+        style="dim",
+    )
+    return Group(table, *(_by_relation(result.scores) for result in results.values()), caption)
+
+
+def _by_relation(scores: ClassificationScores) -> Table:
+    table = _table("relation")
+    for name in ("pairs", "precision", "recall", "F1"):
+        table.add_column(name, justify="right")
+    for name, (n, *shares) in scores.classes.items():
+        table.add_row(Text(name), f"{n:,}", *(f"{100 * share:.1f}" for share in shares))
+    return table
+
+
+def _table(first_column: str) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
+    table.add_column(first_column, overflow="fold")
+    return table

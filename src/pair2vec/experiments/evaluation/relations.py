@@ -1,7 +1,8 @@
-"""Sets of labelled word pairs, such as BLESS and EVALution, with their splits.
+"""Relation classification on labelled word pairs (BLESS, EVALution), beside words alone.
 
-A folder of ``train.tsv``, ``val.tsv`` and ``test.tsv``; in each one example a line: word, tab,
-word, tab, relation.
+Every view of a pair is learned by the same ensemble of small networks; the validation split
+decides how strongly they are regularised. No pair is dropped: an unknown word is represented by
+its word vector, as another word, or by zero, and the pair is classified all the same.
 """
 
 import time
@@ -14,14 +15,45 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from rich import box
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
 
 from pair2vec.api import Pair2vec
 from pair2vec.errors import InputError, UsageError
-from pair2vec.experiments.evaluation.analogy_sets import numbered_lines
-from pair2vec.relations.classifier import PairViews, RelationClassifier, View, WordTable
+from pair2vec.experiments.evaluation.analogy_sets import non_blank_lines
+from pair2vec.experiments.evaluation.classification import (
+    Calibration,
+    ClassificationScores,
+    calibration,
+    f1_scores,
+)
+from pair2vec.experiments.evaluation.results import RunResult, command_line, model_name, today
+from pair2vec.model.folder import SavedModel
+from pair2vec.relations.classifier import (
+    PairViews,
+    RelationClassifier,
+    View,
+    WordTable,
+)
 from pair2vec.relations.mlp import MlpConfig
+from pair2vec.relations.word_forms import spelling_variants
+from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
+from pair2vec.word_vectors.formats import read_word_vectors
 
 SPLITS = ("train", "val", "test")
+ENSEMBLE = 3
+"""Networks for each view."""
+CLASSIFIERS: Mapping[str, tuple[View, ...]] = {
+    "concatenation": ("words",),
+    "difference": ("difference",),
+    "pair2vec": ("pairs",),
+    "pair2vec and words": ("words", "both"),
+}
+"""The views of a pair that each averages."""
+MLP_CONFIGS = (MlpConfig(), MlpConfig(steps=1_000, input_dropout=0.5))
+"""To choose from: for many examples, and for few."""
 
 
 class LabelledPair(NamedTuple):
@@ -39,12 +71,11 @@ class LabelledPair(NamedTuple):
 
 @dataclass(frozen=True)
 class RelationSet:
-    """A set and its splits."""
+    """Labelled pairs in three splits; `val` is to choose settings by."""
 
     name: str
     train: tuple[LabelledPair, ...]
     val: tuple[LabelledPair, ...]
-    """To choose settings by."""
     test: tuple[LabelledPair, ...]
 
     @property
@@ -55,147 +86,52 @@ class RelationSet:
 
 
 def read_relation_set(folder: Path) -> RelationSet:
-    """A set in its folder.
+    """A folder of ``train.tsv``, ``val.tsv`` and ``test.tsv``: word, tab, word, tab, relation.
 
     Raises:
         UsageError: there is no such folder.
         InputError: a split is missing or empty, or a line is malformed.
     """
     if not folder.is_dir():
-        raise UsageError(f"{folder}: no such folder; give one with {_names()}")
+        raise UsageError(f"{folder}: no such folder; give one with {_file_names()}")
     return RelationSet(folder.name, *(_read_split(folder / f"{name}.tsv") for name in SPLITS))
 
 
-def _names() -> str:
+def _file_names() -> str:
     return ", ".join(f"{name}.tsv" for name in SPLITS)
 
 
 def _read_split(path: Path) -> tuple[LabelledPair, ...]:
     if not path.is_file():
-        raise InputError(f"{path}: no such file; a set of relations has {_names()}")
-    pairs = tuple(_pair(place, line) for place, line in numbered_lines(path))
+        raise InputError(f"{path}: no such file; a set of relations has {_file_names()}")
+    pairs = tuple(_read_pair(location, line) for location, line in non_blank_lines(path))
     if not pairs:
         raise InputError(f"{path}: has no pairs")
     return pairs
 
 
-def _pair(place: str, line: str) -> LabelledPair:
+def _read_pair(location: str, line: str) -> LabelledPair:
     parts = [part.strip() for part in line.split("\t")]
     if len(parts) != 3 or not all(parts):
-        raise InputError(f"{place}: expected word, tab, word, tab, relation, got {line!r}")
+        raise InputError(f"{location}: expected word, tab, word, tab, relation, got {line!r}")
     return LabelledPair(*parts)
 
 
-# == F1 by class, and its mean weighted by how often each class occurs.
-
-
-class ClassScore(NamedTuple):
-    """How well one class is found."""
-
-    n: int
-    """How many pairs are in it."""
-    precision: float
-    recall: float
-    f1: float
-
-
-class ClassificationScores(NamedTuple):
-    """How well all are."""
-
-    weighted_f1: float
-    accuracy: float
-    classes: dict[str, ClassScore]
-
-    def to_json(self) -> dict[str, object]:
-        """As JSON."""
-        classes = {name: score._asdict() for name, score in self.classes.items()}
-        return {**self._asdict(), "classes": classes}
-
-
-def f1_scores(gold: Sequence[str], predicted: Sequence[str]) -> ClassificationScores:
-    """The scores of predictions, in shares of one, by the classes of `gold`.
-
-    A class that is never predicted has precision 0, and so F1 0.
-    """
-    right = Counter(g for g, p in zip(gold, predicted, strict=True) if g == p)
-    counts, guesses = Counter(gold), Counter(predicted)
-    classes = {
-        name: _class_score(counts[name], right[name], guesses[name]) for name in sorted(counts)
-    }
-    weighted = sum(score.n * score.f1 for score in classes.values()) / max(1, len(gold))
-    return ClassificationScores(weighted, right.total() / max(1, len(gold)), classes)
-
-
-def _class_score(n: int, right: int, guessed: int) -> ClassScore:
-    return ClassScore(n, right / guessed if guessed else 0.0, right / n, 2 * right / (n + guessed))
-
-
-# == Whether probabilities mean what they say.
-#
-# Shapes: N pairs, K classes.
-
-
-_BINS = 10
-_SMALLEST = 1e-9
-"""A probability of 0 for what is true would cost an infinity."""
-
-
-class Calibration(NamedTuple):
-    """How probabilities compare with what is true."""
-
-    n: int
-    accuracy: float
-    """Of the most probable class."""
-    confidence: float
-    """The mean probability of the most probable class; as large as the accuracy if it is true."""
-    expected_error: float
-    """The expected calibration error: the mean difference of the two in ten bins of confidence."""
-    log_loss: float
-
-
-def calibration(probabilities: NDArray[np.floating], labels: Sequence[int]) -> Calibration:
-    """Of the probabilities of classes, (N, K), and which class is true."""
-    truth = np.asarray(labels, np.intp)
-    confidence = probabilities.max(axis=1).astype(np.float64)
-    right = probabilities.argmax(axis=1) == truth
-    bins = np.minimum((confidence * _BINS).astype(np.intp), _BINS - 1)
-    # In each bin the sums differ by as much as the means times the share of the bin.
-    differences = np.bincount(bins, confidence - right, _BINS)
-    true_ones = probabilities[np.arange(len(truth)), truth].astype(np.float64)
-    count = max(1, len(truth))
-    return Calibration(
-        len(truth),
-        float(right.sum() / count),
-        float(confidence.sum() / count),
-        float(np.abs(differences).sum() / count),
-        float(-np.log(np.maximum(true_ones, _SMALLEST)).sum() / count),
-    )
-
-
-# == How well relations are learnt from the training split of a set, beside what words alone give.
-#
-# Every view of a pair is learnt by the same three small networks; how strongly they are held back
-# from learning by heart, the validation split decides. Nothing is dropped: a word that the model does
-# not know is carried over from the word vectors, read as another word, or zero, and the pair is
-# answered all the same.
-
-
-NETWORKS = 3
-"""For each view."""
-ROWS: Mapping[str, tuple[View, ...]] = {
-    "concatenation": ("words",),
-    "difference": ("difference",),
-    "pair2vec": ("pairs",),
-    "pair2vec and words": ("words", "both"),
-}
-CONFIGS = (MlpConfig(), MlpConfig(steps=1_000, input_dropout=0.5))
-"""Ways to learn: for many examples, and for few."""
-
-_Progress = Callable[[str], None]
+def read_word_table(model: Pair2vec, relation_set: RelationSet, path: Path | None) -> WordTable:
+    """The word vectors of a file, or those that the pair vectors are made of."""
+    special = len(SPECIAL_TOKENS)
+    if path is None:
+        return WordTable(model.vocabulary.words[special:], model.unit_words[special:])
+    # Words of the set that the model lacks may be in the file.
+    words = dict.fromkeys(model.vocabulary.words[special:])
+    for word in sorted(relation_set.words):
+        words |= dict.fromkeys(filter(None, spelling_variants(word)))
+    table = read_word_vectors(path, Vocabulary((word, 1) for word in words))
+    return WordTable(table.vocabulary.words, table.vectors)
 
 
 class RelationRow(NamedTuple):
-    """What one kind of classifier reaches."""
+    """The scores of one kind of classifier."""
 
     name: str
     views: tuple[str, ...]
@@ -205,7 +141,7 @@ class RelationRow(NamedTuple):
     """On the test split."""
 
     def to_json(self) -> dict[str, object]:
-        """As JSON."""
+        """As ``--json`` prints it."""
         return {
             "views": list(self.views),
             "val": self.val.to_json(),
@@ -216,7 +152,7 @@ class RelationRow(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class RelationProtocol:
-    """What the figures depend on."""
+    """What the scores depend on."""
 
     data: str
     model: str
@@ -227,12 +163,12 @@ class RelationProtocol:
     unknown: float
     """The share of test pairs with a word that the model does not know, in percent."""
     read_as_others: float
-    """Of all test pairs, those of which it reads an unknown word by its vector or as another."""
+    """Of all test pairs, those of which an unknown word has a word vector or is read as another."""
     zero: float
     """Of all test pairs, those with a word that is zero."""
     networks: int
     steps: int
-    """Of learning; chosen on the validation split, as the next."""
+    """Of training; chosen on the validation split, as the next."""
     input_dropout: float
     seed: int
     seconds: float
@@ -240,65 +176,81 @@ class RelationProtocol:
 
 @dataclass(frozen=True)
 class RelationResult:
-    """All rows."""
+    """The scores of all classifiers, and how they were measured."""
 
     rows: tuple[RelationRow, ...]
     protocol: RelationProtocol
 
     def to_json(self) -> dict[str, object]:
-        """As JSON."""
+        """As ``--json`` prints it."""
         return {
             "rows": {row.name: row.to_json() for row in self.rows},
             "protocol": asdict(self.protocol),
         }
 
-
-class _Fitted(NamedTuple):
-    """The probabilities of one view's networks."""
-
-    val: NDArray[np.float32]
-    test: NDArray[np.float32]
+    def to_run_result(self, saved: SavedModel) -> RunResult:
+        """The record of the run."""
+        protocol = asdict(self.protocol)
+        protocol |= {name: Path(protocol[name]).name for name in ("model", "vectors")}
+        is_file = Path(self.protocol.vectors).suffix != ""
+        options = {
+            "--data": self.protocol.data,
+            **({"--vectors": protocol["vectors"]} if is_file else {}),
+            "--model": protocol["model"],
+            "--seed": f"{self.protocol.seed}",
+        }
+        return {
+            "task": "relations",
+            "model": model_name(saved),
+            "data": self.protocol.data,
+            "seed": self.protocol.seed,
+            "date": today(),
+            "metrics": {row.name: round(100 * row.test.weighted_f1, 2) for row in self.rows},
+            **self.to_json(),
+            "protocol": protocol,
+            "command": command_line(["eval", "relations"], options),
+        }
 
 
 def evaluate_relations(
     model: Pair2vec,
-    found: RelationSet,
+    relation_set: RelationSet,
     words: WordTable,
     *,
     vectors: str,
-    configs: Sequence[MlpConfig] = CONFIGS,
+    configs: Sequence[MlpConfig] = MLP_CONFIGS,
     seed: int = 0,
-    report: _Progress = lambda _: None,
+    report: Callable[[str], None] = lambda _: None,
 ) -> RelationResult:
-    """Learn from the training split, choose by the validation split, answer the test split.
+    """Train on the training split, choose by the validation split, evaluate on the test split.
 
     Args:
         model: Whose pair vectors to use.
-        found: The set.
+        relation_set: The pairs.
         words: Vectors of single words.
         vectors: What they are called.
         configs: Of the networks, to choose from.
         seed: Of the networks.
-        report: Told what is being learnt.
+        report: Called with what is being trained.
     """
     start = time.perf_counter()
-    learner = _Learner(model, found, words, seed, report)
-    config = learner.choose(configs)
-    rows = [learner.majority(), *(learner.row(name, config) for name in ROWS)]
-    views = PairViews(model.pair_source, model.vocabulary, words)
-    asked = [pair.words for pair in found.test]
-    known, is_read = views.known(asked), views.read(asked)
+    training = _Training(model, relation_set, words, seed, report)
+    config = training.choose_config(configs)
+    rows = [training.majority(), *(training.row(name, config) for name in CLASSIFIERS)]
+    views = PairViews(model.space, words)
+    test_pairs = [pair.words for pair in relation_set.test]
+    known, is_read = views.known(test_pairs), views.has_vectors(test_pairs)
     protocol = RelationProtocol(
-        data=found.name,
+        data=relation_set.name,
         model=str(model.saved.folder),
         vectors=vectors,
-        train=len(found.train),
-        val=len(found.val),
-        test=len(found.test),
+        train=len(relation_set.train),
+        val=len(relation_set.val),
+        test=len(relation_set.test),
         unknown=_percent(~known),
         read_as_others=_percent(~known & is_read),
         zero=_percent(~is_read),
-        networks=NETWORKS,
+        networks=ENSEMBLE,
         steps=config.steps,
         input_dropout=config.input_dropout,
         seed=seed,
@@ -307,29 +259,37 @@ def evaluate_relations(
     return RelationResult(tuple(rows), protocol)
 
 
-class _Learner:
-    """Rows of one set; a view is learnt once, however many rows it is in."""
+_SplitProbabilities = tuple[NDArray[np.float32], NDArray[np.float32]]
+"""On val and test."""
+
+
+class _Training:
+    """Rows of one set; each view is trained once, however many rows it is in."""
 
     def __init__(
-        self, model: Pair2vec, found: RelationSet, words: WordTable, seed: int, report: _Progress
+        self,
+        model: Pair2vec,
+        relation_set: RelationSet,
+        words: WordTable,
+        seed: int,
+        report: Callable[[str], None],
     ) -> None:
-        self._set = found
-        self._new = partial(RelationClassifier, model, words, unknown="zero", seed=seed)
+        self._set = relation_set
+        self._classifier = partial(RelationClassifier, model, words, unknown="zero", seed=seed)
         self._report = report
-        self._classes = np.unique([pair.relation for pair in found.train])
-        self._fitted: dict[View, _Fitted] = {}
+        self._classes = np.unique([pair.relation for pair in relation_set.train])
+        self._probabilities: dict[View, _SplitProbabilities] = {}
 
-    def choose(self, configs: Sequence[MlpConfig]) -> MlpConfig:
-        """The way of learning from words whose probabilities fit the validation split best."""
+    def choose_config(self, configs: Sequence[MlpConfig]) -> MlpConfig:
+        """The config with the lowest log loss of words alone on the validation split."""
         if len(configs) == 1:
             return configs[0]
         self._report(f"{self._set.name}: choosing how to learn")
-        losses = [self._loss_on_val(config) for config in configs]
+        losses = []
+        for config in configs:
+            val, _ = self._fit("words", config, networks=1)
+            losses.append(calibration(val, self._label_ids(self._set.val)).log_loss)
         return configs[int(np.argmin(losses))]
-
-    def _loss_on_val(self, config: MlpConfig) -> float:
-        fitted = self._learn("words", config, networks=1)
-        return calibration(fitted.val, self._places(self._set.val)).log_loss
 
     def majority(self) -> RelationRow:
         """The most frequent relation of the training split for every pair."""
@@ -341,35 +301,33 @@ class _Learner:
         return RelationRow("majority", (), val, test, None)
 
     def row(self, name: str, config: MlpConfig) -> RelationRow:
-        """What the mean of some views' networks reaches."""
-        for view in ROWS[name]:
-            if view not in self._fitted:
+        """The scores of the mean probabilities of some views' networks."""
+        for view in CLASSIFIERS[name]:
+            if view not in self._probabilities:
                 self._report(f"{self._set.name}: learning from {view}")
-                self._fitted[view] = self._learn(view, config, networks=NETWORKS)
-        fitted = [self._fitted[view] for view in ROWS[name]]
-        val, test = (np.mean(split, axis=0) for split in zip(*fitted, strict=True))
+                self._probabilities[view] = self._fit(view, config, networks=ENSEMBLE)
+        by_view = [self._probabilities[view] for view in CLASSIFIERS[name]]
+        val, test = (np.mean(split, axis=0) for split in zip(*by_view, strict=True))
         return RelationRow(
             name,
-            ROWS[name],
+            CLASSIFIERS[name],
             f1_scores(_labels(self._set.val), self._classes[val.argmax(axis=1)].tolist()),
             f1_scores(_labels(self._set.test), self._classes[test.argmax(axis=1)].tolist()),
-            calibration(test, self._places(self._set.test)),
+            calibration(test, self._label_ids(self._set.test)),
         )
 
-    def _learn(self, view: View, config: MlpConfig, *, networks: int) -> _Fitted:
-        classifier = self._new(views=[view], config=config, networks=networks)
+    def _fit(self, view: View, config: MlpConfig, *, networks: int) -> _SplitProbabilities:
+        classifier = self._classifier(views=[view], config=config, networks=networks)
         classifier.fit([pair.words for pair in self._set.train], _labels(self._set.train))
-        return _Fitted(
-            *(
-                classifier.predict_proba([pair.words for pair in split])
-                for split in (self._set.val, self._set.test)
-            )
+        val, test = (
+            classifier.predict_proba([pair.words for pair in split])
+            for split in (self._set.val, self._set.test)
         )
+        return val, test
 
-    def _places(self, pairs: Sequence[LabelledPair]) -> list[int]:
-        """The place of each pair's label among the classes."""
-        places: list[int] = np.searchsorted(self._classes, _labels(pairs)).tolist()
-        return places
+    def _label_ids(self, pairs: Sequence[LabelledPair]) -> list[int]:
+        ids: list[int] = np.searchsorted(self._classes, _labels(pairs)).tolist()
+        return ids
 
 
 def _labels(pairs: Sequence[LabelledPair]) -> list[str]:
@@ -378,3 +336,35 @@ def _labels(pairs: Sequence[LabelledPair]) -> list[str]:
 
 def _percent(chosen: NDArray[np.bool_]) -> float:
     return round(100 * float(chosen.mean()), 2)
+
+
+def relation_tables(result: RelationResult) -> Group:
+    """For a terminal: a row a classifier, weighted F1 on both splits, then F1 by class."""
+    classes = result.rows[0].test.classes
+    table = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
+    table.add_column("F1")
+    for name in ("val", "test", *classes):
+        table.add_column(Text(name), justify="right", no_wrap=True)
+    for row in result.rows:
+        scores = [row.val.weighted_f1, row.test.weighted_f1]
+        scores += [row.test.classes[name].f1 for name in classes]
+        table.add_row(row.name, *(f"{100 * score:.1f}" for score in scores))
+    counts = [f"{score.n:,}" for score in classes.values()]
+    table.add_row("pairs", f"{result.protocol.val:,}", f"{result.protocol.test:,}", *counts)
+    caption = Text(
+        "F1 in percent, the mean weighted by the pairs of each class; classes are of the test "
+        "split. Concatenation and difference are of word vectors.",
+        style="dim",
+    )
+    return Group(table, caption, Text(_protocol_lines(result.protocol)))
+
+
+def _protocol_lines(protocol: RelationProtocol) -> str:
+    return (
+        f"{protocol.data}: trained on {protocol.train:,} pairs with {protocol.networks} networks a "
+        f"view, {protocol.steps:,} steps and {protocol.input_dropout:g} of the features dropped "
+        f"(chosen on val), seed {protocol.seed}. Of the test pairs {protocol.unknown:.1f} % have a "
+        f"word that the model does not know: {protocol.read_as_others:.1f} % are read by its word "
+        f"vector or as another word, {protocol.zero:.1f} % have a zero; none is dropped.\n"
+        f"Model {protocol.model}, word vectors {protocol.vectors}; {protocol.seconds:,.0f} s."
+    )

@@ -1,4 +1,8 @@
-"""Results of runs: one file a run, whatever the task; and figures over several of them."""
+"""Result files: one JSON file per run of any task, and statistics over several runs.
+
+Benchmarks build their own records (`analogies`, `slots`, `relations`, and `nli` and `qa` through
+`result_of_network`); paths in a record are kept without their folders.
+"""
 
 import datetime
 import json
@@ -8,109 +12,30 @@ import shlex
 import statistics
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from pair2vec.errors import InputError, UsageError
-from pair2vec.experiments.evaluation import results
-from pair2vec.experiments.evaluation.analogies import AnalogyResult
-from pair2vec.experiments.evaluation.relations import RelationResult
-from pair2vec.experiments.evaluation.slots import FilledRow
 from pair2vec.model.folder import SavedModel
-from pair2vec.query.whitening import WHITENING
+from pair2vec.query.space import WHITENING
 from pair2vec.runtime.storage import write_file
 from pair2vec.text.corpus import Manifest
 from pair2vec.theory.pmi import PAPER_NEGATIVES, Counts, mvpmi, pmi, si1, si2, si3, si4
 
 RunResult = dict[str, Any]
-"""Of a run: at least its ``task``, ``date`` and ``metrics``."""
+"""The record of a run: at least its ``task``, ``date`` and ``metrics``."""
 
-_REQUIRED = {
+_REQUIRED_KEYS = {
     "nli": {"pairs", "words", "seed", "train"},
     "qa": {"pairs"},
     "bats": {"model", "protocol"},
     "slots": {"model", "protocol", "rows"},
     "pmi": {"x", "y", "pattern", "counts", "corpus"},
 }
-"""By task, what a result has beside its metrics."""
+"""By task, the keys of a record beside its metrics."""
 
 
-class Spread(NamedTuple):
-    """A figure over runs."""
-
-    mean: float
-    deviation: float | None
-    """Of single runs, by n − 1; None of one run."""
-    runs: int
-
-
-def spread(values: Sequence[float]) -> Spread:
-    """Of at least one value."""
-    deviation = statistics.stdev(values) if len(values) > 1 else None
-    return Spread(statistics.mean(values), deviation, len(values))
-
-
-def spreads(found: Sequence[Mapping[str, Any]]) -> dict[str, Spread]:
-    """By name, of all that are plain figures in any of `found`."""
-    values: dict[str, list[float]] = {}
-    for figures in found:
-        for name, value in figures.items():
-            if isinstance(value, (int, float)):
-                values.setdefault(name, []).append(value)
-    return {name: spread(numbers) for name, numbers in values.items()}
-
-
-def today() -> str:
-    """The date of a result that is made now."""
-    return datetime.datetime.now(datetime.UTC).date().isoformat()
-
-
-def usual_settings(results: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Those of most kinds of runs; a kind is one combination of pairs, words and settings."""
-    kinds = {(str(one.get("pairs")), str(one.get("words")), *_variant(one)) for one in results}
-    counts = Counter(setting for _, _, *settings in sorted(kinds) for setting in settings)
-    return tuple(sorted(setting for setting, count in counts.items() if 2 * count > len(kinds)))
-
-
-def by_note(
-    results: Sequence[Mapping[str, Any]], usual: Sequence[str]
-) -> dict[str, list[Mapping[str, Any]]]:
-    """Runs of the same pairs and words by how their settings differ from the usual ones."""
-    found: dict[str, list[Mapping[str, Any]]] = {}
-    for result in results:
-        found.setdefault(_note(result, usual), []).append(result)
-    return dict(sorted(found.items()))
-
-
-def _note(result: Mapping[str, Any], usual: Sequence[str]) -> str:
-    own = _variant(result)
-    keys = {_key(setting) for setting in own}
-    # Settings are in a result where they are not the default.
-    defaults = [f"{_key(one)}=default" for one in usual if _key(one) not in keys]
-    named = f"pair_model={result.get('pairs')}"
-    return " ".join([one for one in own if one not in {*usual, named}] + defaults)
-
-
-def _key(setting: str) -> str:
-    return setting.partition("=")[0]
-
-
-def _variant(result: Mapping[str, Any]) -> list[str]:
-    return [*result.get("protocol", {}).get("variant", [])]
-
-
-def result_file_name(parts: Sequence[str]) -> str:
-    """Of a result, from what tells it from others."""
-    return re.sub(r"[^\w.-]+", "_", "-".join(parts)) + ".json"
-
-
-def write_result(folder: Path, name: str, result: Mapping[str, Any]) -> Path:
-    """One file, over an earlier one of the same run."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / name
-    write_file(path, f"{json.dumps(result, indent=2, ensure_ascii=False)}\n".encode())
-    return path
+# Files.
 
 
 def read_results(folder: Path, task: str | None = None) -> list[RunResult]:
@@ -122,33 +47,137 @@ def read_results(folder: Path, task: str | None = None) -> list[RunResult]:
     """
     if not folder.is_dir():
         raise UsageError(f"{folder}: no such folder of results")
-    found = []
+    results = []
     for path in sorted(folder.glob("*.json")):
-        content = _read(path)
+        content = _read_json(path)
         if isinstance(content, dict) and "task" in content and task in {None, content["task"]}:
-            if not _is_whole(content):
+            if not _is_complete(content):
                 raise InputError(f"{path}: is not a whole result; run it again")
-            found.append(content)
-    return found
+            results.append(content)
+    return results
 
 
-def _is_whole(content: Mapping[str, Any]) -> bool:
-    objects = (content.get(name, {}) for name in ("train", "protocol", "corpus"))
-    return (
-        _REQUIRED.get(content["task"], set()) <= content.keys()
-        and isinstance(content.get("metrics"), dict)
-        and all(isinstance(one, dict) for one in objects)
-    )
-
-
-def _read(path: Path) -> Any:  # noqa: ANN401
+def _read_json(path: Path) -> Any:  # noqa: ANN401
     try:
         return json.loads(path.read_bytes())
     except ValueError as error:
         raise InputError(f"{path}: not JSON: {error}") from error
 
 
-# == Results of networks that were trained, of any task: what their configs say of them.
+def _is_complete(result: Mapping[str, Any]) -> bool:
+    objects = (result.get(name, {}) for name in ("train", "protocol", "corpus"))
+    return (
+        _REQUIRED_KEYS.get(result["task"], set()) <= result.keys()
+        and isinstance(result.get("metrics"), dict)
+        and all(isinstance(value, dict) for value in objects)
+    )
+
+
+def write_result(folder: Path, name: str, result: Mapping[str, Any]) -> Path:
+    """Write one file, over an earlier one of that name."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / name
+    write_file(path, f"{json.dumps(result, indent=2, ensure_ascii=False)}\n".encode())
+    return path
+
+
+def write_model_result(folder: Path, result: Mapping[str, Any]) -> Path:
+    """Write a run of a pair model or of counts, over an earlier one with the same settings."""
+    match result["task"]:
+        case "pmi":
+            parts = [result["x"], result["y"], result["pattern"]]
+        case "relations":
+            parts = [result["data"], result["model"], f"seed{result['seed']}"]
+        case _:
+            parts = [result["model"], *_distinguishing_settings(result)]
+    return write_result(folder, _file_name([result["task"], *parts]), result)
+
+
+def _distinguishing_settings(result: Mapping[str, Any]) -> list[str]:
+    """What distinguishes a run on analogies or slots from others of its model."""
+    protocol = result["protocol"]
+    data, half = result.get("data"), protocol.get("half")
+    whitening, prior = protocol.get("whitening", WHITENING), protocol.get("prior")
+    return [
+        *([data] if data and data.lower() != "bats" else []),
+        *([half] if half else []),
+        *([f"whitening{whitening:g}"] if whitening != WHITENING else []),
+        *([f"prior{prior:g}"] if prior else []),
+    ]
+
+
+def network_file(result: Mapping[str, Any]) -> str:
+    """A file name of its own for each combination of pairs, words, variant and seed."""
+    words = re.split(r"\.(?:txt|vec|bin)\b", result["words"] or "rule")[0]
+    parts = [result["task"], result["pairs"], words, *result["protocol"]["variant"]]
+    return _file_name(parts + ([f"seed{result['seed']}"] if result["seed"] is not None else []))
+
+
+def _file_name(parts: Sequence[str]) -> str:
+    return re.sub(r"[^\w.-]+", "_", "-".join(parts)) + ".json"
+
+
+# Records.
+
+
+def today() -> str:
+    """The date of a result made now, as ISO 8601."""
+    return datetime.datetime.now(datetime.UTC).date().isoformat()
+
+
+def model_provenance(saved: SavedModel) -> dict[str, Any]:
+    """Which pair model it was, and what it was trained on."""
+    config = saved.config
+    recipe = config.get("recipe", {})
+    return {
+        "model": model_name(saved),
+        "recipe": recipe.get("name"),
+        "seed": recipe.get("training", {}).get("seed"),
+        "date": today(),
+        "corpus": config.get("corpus", {}),
+        "triples": config.get("triples"),
+    }
+
+
+def model_name(saved: SavedModel) -> str:
+    """The name in a model's config, or else that of its folder."""
+    return str(saved.config.get("name") or saved.folder.resolve().name)
+
+
+def command_line(words: Sequence[str], options: Mapping[str, str]) -> str:
+    """A command of this package as a shell takes it."""
+    return shlex.join(["pair2vec", *words, *(word for item in options.items() for word in item)])
+
+
+_MEASURES = {"si1": si1, "si2": si2, "si3": si3, "si4": si4, "pmi": pmi, "mvpmi": mvpmi}
+
+
+def result_of_triple(
+    words: tuple[str, str], pattern: str, counts: Counts, manifest: Manifest
+) -> RunResult:
+    """The record of the counts of a triple; JSON has no infinity, so None is it."""
+    values = {name: float(measure(counts)) for name, measure in _MEASURES.items()}
+    return {
+        "task": "pmi",
+        "x": words[0],
+        "y": words[1],
+        "pattern": pattern,
+        "seed": None,
+        "date": today(),
+        "corpus": {
+            "fingerprint": manifest.fingerprint,
+            "sentences": manifest.sentences,
+            "tokens": manifest.tokens,
+            "sources": [Path(source["name"]).name for source in manifest.sources],
+        },
+        "metrics": {n: round(v, 4) if math.isfinite(v) else None for n, v in values.items()},
+        "counts": {name: int(count) for name, count in counts._asdict().items()},
+        "protocol": {"negatives": PAPER_NEGATIVES._asdict()},
+        "command": command_line(["pmi", "corpus", *words, pattern], {}),
+    }
+
+
+# Records of supervised networks (NLI and QA).
 
 
 def result_of_network(
@@ -161,16 +190,16 @@ def result_of_network(
     data: Mapping[str, str],
     options: Sequence[str] = (),
 ) -> RunResult:
-    """What is kept of a run; paths are named without their folders.
+    """The record of a trained network's run.
 
     Args:
-        task: Whose commands train and examine it.
+        task: Whose commands train and evaluate it.
         config: The network's.
-        defaults: Of its settings.
+        defaults: The default settings.
         metrics: In percent.
         protocol: What else the metrics depend on.
-        data: By set, the file it is from.
-        options: Of training, beside those of all tasks.
+        data: By test set, the file it is from.
+        options: Of ``train``, beside those of all tasks.
     """
     inputs, seed = config["inputs"], config["settings"]["training"]["seed"]
     changes = changed_settings(config["settings"], defaults)
@@ -199,16 +228,18 @@ def changed_settings(settings: Mapping[str, Any], defaults: Mapping[str, Any]) -
     return [change for change in _changes(settings, defaults, "") if "seed" not in change]
 
 
-def _changes(settings: Mapping[str, Any], usual: Mapping[str, Any], prefix: str) -> Iterator[str]:
+def _changes(
+    settings: Mapping[str, Any], defaults: Mapping[str, Any], prefix: str
+) -> Iterator[str]:
     for name, value in settings.items():
         if isinstance(value, Mapping):
-            yield from _changes(value, usual.get(name, {}), f"{prefix}{name}.")
-        elif value != usual.get(name):
+            yield from _changes(value, defaults.get(name, {}), f"{prefix}{name}.")
+        elif value != defaults.get(name):
             yield f"{prefix}{name}={value}"
 
 
 def _network_variant(config: Mapping[str, Any], changes: Sequence[str]) -> list[str]:
-    """What sets a run apart from others of its pairs and words, however long it was trained."""
+    """What distinguishes a run from others of its pairs and words; not how long it was trained."""
     model = config["inputs"]["pair_model"]
     named = [f"pair_model={Path(model).name}"] if model is not None else []
     return [change for change in changes if not change.startswith("training.")] + named
@@ -226,168 +257,99 @@ def _train_command(
         options += [word for name in config[option] for word in (f"--{option}", name)]
     options += [word for change in changes for word in ("--set", change)]
     seed = f"{config['settings']['training']['seed']}"
-    return shlex.join(["pair2vec", task, "train", *options, "--seed", seed, "--out", "model"])
+    return command_line([task, "train", *options], {"--seed": seed, "--out": "model"})
 
 
-_EXAMS = {"nli": "nli", "qa": "squad"}
-"""By task, what ``pair2vec eval`` calls it."""
+_EVAL_COMMANDS = {"nli": "nli", "qa": "squad"}
+"""By task, its name under ``pair2vec eval``."""
 
 
 def eval_command(task: str, model: str, data: Mapping[str, str]) -> str:
-    """What asks a network."""
+    """The command that evaluates a network."""
     named = [word for path in data.values() for word in ("--data", Path(path).name)]
-    return shlex.join(["pair2vec", "eval", _EXAMS[task], "--model", model, *named])
+    return command_line(["eval", _EVAL_COMMANDS[task], "--model", model, *named], {})
 
 
-def network_file(result: Mapping[str, Any]) -> str:
-    """A file name of its own for each combination of pairs, words, variant and seed."""
-    words = re.split(r"\.(?:txt|vec|bin)\b", result["words"] or "rule")[0]
-    parts = [result["task"], result["pairs"], words, *result["protocol"]["variant"]]
-    return result_file_name(
-        parts + ([f"seed{result['seed']}"] if result["seed"] is not None else [])
+# Statistics over runs.
+
+
+class Spread(NamedTuple):
+    """Mean and standard deviation of a metric over runs."""
+
+    mean: float
+    deviation: float | None
+    """Of single runs, by n − 1; None of one run."""
+    runs: int
+
+
+def spread(values: Sequence[float]) -> Spread:
+    """Of at least one value."""
+    deviation = statistics.stdev(values) if len(values) > 1 else None
+    return Spread(statistics.mean(values), deviation, len(values))
+
+
+def spreads(metrics: Sequence[Mapping[str, Any]]) -> dict[str, Spread]:
+    """By name, of all metrics of some runs that are plain numbers."""
+    values: dict[str, list[float]] = {}
+    for run in metrics:
+        for name, value in run.items():
+            if isinstance(value, (int, float)):
+                values.setdefault(name, []).append(value)
+    return {name: spread(numbers) for name, numbers in values.items()}
+
+
+def usual_settings(results: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """The settings of most configurations: combinations of pairs, words and settings."""
+    configurations = {
+        (str(result.get("pairs")), str(result.get("words")), *_variant(result))
+        for result in results
+    }
+    counts = Counter(setting for _, _, *settings in sorted(configurations) for setting in settings)
+    return tuple(
+        sorted(setting for setting, count in counts.items() if 2 * count > len(configurations))
     )
 
 
-# == Results of pair models by themselves, and of counts: analogies, slots, PMI; one file a run.
+def by_note(
+    results: Sequence[Mapping[str, Any]], usual: Sequence[str]
+) -> dict[str, list[Mapping[str, Any]]]:
+    """Runs of the same pairs and words, grouped by how their settings differ from the usual."""
+    groups: dict[str, list[Mapping[str, Any]]] = {}
+    for result in results:
+        groups.setdefault(_note(result, usual), []).append(result)
+    return dict(sorted(groups.items()))
 
 
-MEASURES = {"si1": si1, "si2": si2, "si3": si3, "si4": si4, "pmi": pmi, "mvpmi": mvpmi}
-"""Of a triple, by name."""
+def by_training_data(
+    results: Sequence[Mapping[str, Any]],
+) -> dict[tuple[tuple[str, int], ...], list[Mapping[str, Any]]]:
+    """Runs by the files that they were trained on, and how many examples of each."""
+    groups: dict[tuple[tuple[str, int], ...], list[Mapping[str, Any]]] = {}
+    for result in results:
+        groups.setdefault(tuple(sorted(result.get("train", {}).items())), []).append(result)
+    return groups
 
 
-def result_of_analogies(saved: SavedModel, exam: AnalogyResult) -> RunResult:
-    """What is kept of an exam in analogies; paths are named without their folders."""
-    found, protocol = exam.to_json(), exam.protocol
-    options = {
-        "--data": Path(protocol.data).name,
-        "--vectors": Path(protocol.vectors).name,
-        "--vocab": f"{protocol.vocabulary}",
-        "--direction": protocol.direction,
-        "--whitening": f"{protocol.whitening:g}",
-        **({"--half": protocol.half} if protocol.half else {}),
-    }
-    places = {name: Path(getattr(protocol, name)).name for name in ("model", "vectors", "data")}
-    return {
-        "task": "bats",
-        **_model_facts(saved),
-        "data": Path(protocol.data).stem,
-        "metrics": {name: dict(one.scores) for name, one in exam.accuracies.groups.items()},
-        "groups": found["groups"],
-        "relations": found["relations"],
-        "protocol": {**asdict(protocol), **places},
-        "command": _command(["eval", "bats"], saved, options),
-    }
+def evaluation_set_sizes(results: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    """How many examples each test set of some runs has."""
+    sizes: dict[str, int] = {}
+    for result in results:
+        sizes |= result.get("protocol", {}).get("examples", {})
+    return sizes
 
 
-def result_of_slots(saved: SavedModel, rows: Sequence[FilledRow], prior: float) -> RunResult:
-    """What is kept of the slot table, filled."""
-    return {
-        "task": "slots",
-        **_model_facts(saved),
-        "metrics": {"right_rows": sum(bool(row.right) for row in rows), "rows": len(rows)},
-        "rows": [row.to_json() for row in rows],
-        "protocol": {"prior": prior},
-        "command": _command(["eval", "slots"], saved, {"--prior": f"{prior:g}"} if prior else {}),
-    }
+def _note(result: Mapping[str, Any], usual: Sequence[str]) -> str:
+    settings = _variant(result)
+    keys = {_key(setting) for setting in settings}
+    # A result has only the settings that are not the default.
+    defaults = [f"{_key(setting)}=default" for setting in usual if _key(setting) not in keys]
+    named = f"pair_model={result.get('pairs')}"
+    return " ".join([setting for setting in settings if setting not in {*usual, named}] + defaults)
 
 
-def result_of_triple(
-    words: tuple[str, str], pattern: str, counts: Counts, manifest: Manifest
-) -> RunResult:
-    """What is kept of the counts of two words in a pattern; JSON has no infinity, so None is it."""
-    values = {name: float(measure(counts)) for name, measure in MEASURES.items()}
-    return {
-        "task": "pmi",
-        "x": words[0],
-        "y": words[1],
-        "pattern": pattern,
-        "seed": None,
-        "date": today(),
-        "corpus": {
-            "fingerprint": manifest.fingerprint,
-            "sentences": manifest.sentences,
-            "tokens": manifest.tokens,
-            "sources": [Path(source["name"]).name for source in manifest.sources],
-        },
-        "metrics": {n: round(v, 4) if math.isfinite(v) else None for n, v in values.items()},
-        "counts": {name: int(count) for name, count in counts._asdict().items()},
-        "protocol": {"negatives": PAPER_NEGATIVES._asdict()},
-        "command": shlex.join(["pair2vec", "pmi", "corpus", *words, pattern]),
-    }
+def _key(setting: str) -> str:
+    return setting.partition("=")[0]
 
 
-def _model_facts(saved: SavedModel) -> dict[str, Any]:
-    """Which model it was, and what it was made of."""
-    config = saved.config
-    recipe = config.get("recipe", {})
-    return {
-        "model": config.get("name") or saved.folder.resolve().name,
-        "recipe": recipe.get("name"),
-        "seed": recipe.get("training", {}).get("seed"),
-        "date": today(),
-        "corpus": config.get("corpus", {}),
-        "triples": config.get("triples"),
-    }
-
-
-def _command(words: Sequence[str], saved: SavedModel, options: Mapping[str, str]) -> str:
-    named = {"--model": saved.folder.resolve().name, **options}
-    return shlex.join(["pair2vec", *words, *(word for item in named.items() for word in item)])
-
-
-def write_model_result(folder: Path, result: Mapping[str, Any]) -> Path:
-    """One file, over an earlier one of the same model, or the same triple."""
-    if result["task"] == "pmi":
-        parts = [result["x"], result["y"], result["pattern"]]
-    else:
-        parts = [result["model"], *_settings(result)]
-    return results.write_result(folder, result_file_name([result["task"], *parts]), result)
-
-
-def _settings(result: Mapping[str, Any]) -> list[str]:
-    """What sets a run apart from others of its model."""
-    protocol = result["protocol"]
-    data, half = result.get("data"), protocol.get("half")
-    whitening, prior = protocol.get("whitening", WHITENING), protocol.get("prior")
-    return [
-        *([data] if data and data.lower() != "bats" else []),
-        *([half] if half else []),
-        *([f"whitening{whitening:g}"] if whitening != WHITENING else []),
-        *([f"prior{prior:g}"] if prior else []),
-    ]
-
-
-# == Results of learning relations: one file a set, a model and a seed.
-
-
-def result_of_relations(saved: SavedModel, found: RelationResult) -> RunResult:
-    """What is kept of a run; paths are named without their folders."""
-    protocol = {
-        **asdict(found.protocol),
-        **{name: Path(getattr(found.protocol, name)).name for name in ("model", "vectors")},
-    }
-    is_file = Path(found.protocol.vectors).suffix != ""
-    options = {
-        "--data": found.protocol.data,
-        **({"--vectors": protocol["vectors"]} if is_file else {}),
-        "--model": protocol["model"],
-        "--seed": f"{found.protocol.seed}",
-    }
-    words = ["pair2vec", "eval", "relations", *(w for option in options.items() for w in option)]
-    return {
-        "task": "relations",
-        "model": saved.config.get("name") or saved.folder.resolve().name,
-        "data": found.protocol.data,
-        "seed": found.protocol.seed,
-        "date": today(),
-        "metrics": {row.name: round(100 * row.test.weighted_f1, 2) for row in found.rows},
-        "rows": found.to_json()["rows"],
-        "protocol": protocol,
-        "command": shlex.join(words),
-    }
-
-
-def write_relation_result(folder: Path, result: Mapping[str, Any]) -> Path:
-    """One file, over an earlier one of the same set, model and seed."""
-    parts = ["relations", result["data"], result["model"], f"seed{result['seed']}"]
-    return results.write_result(folder, result_file_name(parts), result)
+def _variant(result: Mapping[str, Any]) -> list[str]:
+    return [*result.get("protocol", {}).get("variant", [])]

@@ -1,8 +1,11 @@
-"""What a model of the mini-world's text is asked, and the right answers."""
+"""Evaluation on the mini-world: questions, a model's answers beside baselines, and MVPMI.
 
-from collections.abc import Iterable, Iterator, Sequence
+Shapes: V vocabulary.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from random import Random
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +16,12 @@ from pair2vec.experiments.miniworld.world import MiniWorld
 from pair2vec.query.search import Match
 from pair2vec.text.corpus import Corpus
 from pair2vec.text.patterns import context_text
-from pair2vec.text.vocabulary import Vocabulary
 from pair2vec.theory.pmi import mvpmi
-from pair2vec.theory.tables import count_all
-from pair2vec.triples.subsampling import pair_of
-from pair2vec.triples.windows import find_triples
+from pair2vec.theory.tables import count_every_triple
+from pair2vec.triples.windows import find_triples, triple_words
+
+FREQUENT = 10
+"""Occurrences from which on a triple's PMI is more than chance."""
 
 
 class SlotQuestion(NamedTuple):
@@ -44,11 +48,40 @@ class AnalogyQuestion(NamedTuple):
     answers: frozenset[str]
     candidates: tuple[str, ...]
     held_out: bool
-    """Whether the text never states the answer, and only implies it."""
+    """As of `SlotQuestion`."""
+
+
+_Question = TypeVar("_Question", SlotQuestion, AnalogyQuestion)
+
+
+class WorldAnswer(NamedTuple):
+    """A question, a model's ranking of the candidates, and how a baseline does."""
+
+    question: SlotQuestion | AnalogyQuestion
+    ranked: tuple[str, ...]
+    """The candidates, the best first."""
+    best_of_all: str
+    """Of the whole vocabulary."""
+    counted: float
+    """The chance of the most frequent co-occurrence to be right, its ties drawn at random."""
+
+
+class WorldAccuracy(NamedTuple):
+    """Of a group of questions, in shares of one."""
+
+    relation: str
+    held_out: bool
+    questions: int
+    right: float
+    """The best candidate is right."""
+    right_of_all: float
+    """The best word of the whole vocabulary is right."""
+    counted: float
+    chance: float
 
 
 def slot_questions(world: MiniWorld) -> list[SlotQuestion]:
-    """One question for each fact, asked with the first phrasing of its relation."""
+    """One question for each fact, with the first phrasing of its relation."""
     questions = []
     for relation, phrasings in WORLD_RELATIONS.items():
         facts = world.facts_of(relation)
@@ -92,120 +125,79 @@ def _candidates(fact: Fact, facts: list[Fact]) -> tuple[str, ...]:
     return tuple(sorted({other.y for other in facts} - {fact.x}))
 
 
-# == The mini-world's exam: what a model learnt of it, beside chance and a table of co-occurrences.
+def answer_slots(
+    questions: Iterable[SlotQuestion], model: Pair2vec, corpus: Corpus
+) -> list[WorldAnswer]:
+    """Fill Y by R(x, y)·C(c)."""
+
+    def fill(question: SlotQuestion) -> list[Match]:
+        pattern = with_sentence_boundaries(question.pattern)
+        return model.fill(pattern, x=question.x, top=len(corpus.vocabulary))
+
+    return _answer(questions, fill, corpus)
 
 
-class ExamAnswer(NamedTuple):
-    """A question, the answers in order of their score, and how others would have done."""
-
-    question: SlotQuestion | AnalogyQuestion
-    ranked: tuple[str, ...]
-    """Of the candidates, the best first."""
-    best_of_all: str
-    """Of the whole vocabulary."""
-    counted: float
-    """The chance of a table of co-occurrences to be right, its ties drawn at random."""
-
-
-class Mark(NamedTuple):
-    """How a group of questions was answered, in shares of one."""
-
-    relation: str
-    held_out: bool
-    questions: int
-    right: float
-    """The best candidate is right."""
-    right_of_all: float
-    """The best word of the whole vocabulary is right."""
-    counted: float
-    chance: float
+def answer_analogies(
+    questions: Iterable[AnalogyQuestion], model: Pair2vec, corpus: Corpus
+) -> list[WorldAnswer]:
+    """Find y by cos(R(a, b), R(x, y)), never a, b or x."""
+    everything = len(corpus.vocabulary)
+    return _answer(
+        questions,
+        lambda q: model.analogy(q.a, q.b, q.x, alpha=1.0, direction="forward", top=everything),
+        corpus,
+    )
 
 
-def at_edges(pattern: str) -> str:
+def _answer(
+    questions: Iterable[_Question], rank: Callable[[_Question], Sequence[Match]], corpus: Corpus
+) -> list[WorldAnswer]:
+    ids, counts = corpus.vocabulary.ids, _co_occurrences(corpus)
+    answers = []
+    for question in questions:
+        words = [match.word for match in rank(question)]
+        candidates = [word for word in words if word in question.candidates]
+        counted = counts[ids[question.x], [ids[word] for word in candidates]]
+        tied = [word for word, n in zip(candidates, counted, strict=True) if n == counted.max()]
+        baseline = len(question.answers.intersection(tied)) / len(tied)
+        answers.append(WorldAnswer(question, tuple(candidates), words[0], baseline))
+    return answers
+
+
+def with_sentence_boundaries(pattern: str) -> str:
     """A pattern that begins with X or ends with Y, as the whole sentence that it is."""
     words = pattern.split()
     return " ".join(["<s>"] * (words[0] == "X") + words + ["<s>"] * (words[-1] == "Y"))
 
 
-def co_occurrences(corpus: Corpus) -> NDArray[np.int64]:
+def _co_occurrences(corpus: Corpus) -> NDArray[np.int64]:
     """How often two words stand within a window of each other, in either order: (V, V)."""
     size = len(corpus.vocabulary)
     table = np.zeros(size * size, np.int64)
     every_pair = np.ones(size, np.float32)
     for shard in corpus.shards:
         tokens = shard.tokens
-        found = find_triples(tokens, 0, len(tokens), every_pair, np.random.default_rng(0))
-        x, y = pair_of(tokens, found)
+        triples = find_triples(tokens, 0, len(tokens), every_pair, np.random.default_rng(0))
+        x, y = triple_words(tokens, triples)
         table += np.bincount(x * size + y, minlength=size * size)
     square = table.reshape(size, size)
     return square + square.T
 
 
-def answer_slots(
-    questions: Iterable[SlotQuestion], model: Pair2vec, corpus: Corpus
-) -> list[ExamAnswer]:
-    """Fill Y by R(x, y)·C(c)."""
-    counts, everything = co_occurrences(corpus), len(corpus.vocabulary)
-    return [
-        _answer(
-            question,
-            model.fill(at_edges(question.pattern), x=question.x, top=everything),
-            corpus.vocabulary,
-            counts,
-        )
-        for question in questions
-    ]
-
-
-def answer_analogies(
-    questions: Iterable[AnalogyQuestion], model: Pair2vec, corpus: Corpus
-) -> list[ExamAnswer]:
-    """Find y by cos(R(a, b), R(x, y)), never a, b or x."""
-    counts, everything = co_occurrences(corpus), len(corpus.vocabulary)
-    return [
-        _answer(
-            question,
-            model.analogy(*question[1:4], alpha=1.0, direction="forward", top=everything),
-            corpus.vocabulary,
-            counts,
-        )
-        for question in questions
-    ]
-
-
-def _answer(
-    question: SlotQuestion | AnalogyQuestion,
-    matches: Sequence[Match],
-    vocabulary: Vocabulary,
-    counts: NDArray[np.int64],
-) -> ExamAnswer:
-    ranked = [match.word for match in matches]
-    candidates = [word for word in ranked if word in question.candidates]
-    ids = [vocabulary.ids[word] for word in candidates]
-    counted = counts[vocabulary.ids[question.x], ids]
-    tied = [word for word, n in zip(candidates, counted, strict=True) if n == counted.max()]
-    return ExamAnswer(
-        question,
-        tuple(candidates),
-        ranked[0],
-        len(question.answers.intersection(tied)) / len(tied),
-    )
-
-
-def marks(answers: Sequence[ExamAnswer]) -> list[Mark]:
+def world_accuracies(answers: Sequence[WorldAnswer]) -> list[WorldAccuracy]:
     """By relation, seen before held-out, and then over all relations."""
     keys = sorted({(a.question.held_out, a.question.relation) for a in answers})
     groups = [
-        (relation, held_out, [a for a in answers if a.question[0] == relation])
+        (relation, held_out, [a for a in answers if a.question.relation == relation])
         for held_out, relation in keys
     ]
     groups += [("all", held_out, list(answers)) for held_out in sorted({key[0] for key in keys})]
-    return [_mark(name, held_out, group) for name, held_out, group in groups]
+    return [_accuracy(relation, held_out, group) for relation, held_out, group in groups]
 
 
-def _mark(relation: str, held_out: bool, answers: Sequence[ExamAnswer]) -> Mark:
+def _accuracy(relation: str, held_out: bool, answers: Sequence[WorldAnswer]) -> WorldAccuracy:
     group = [answer for answer in answers if answer.question.held_out == held_out]
-    return Mark(
+    return WorldAccuracy(
         relation,
         held_out,
         len(group),
@@ -220,22 +212,15 @@ def _mean(values: Iterable[float]) -> float:
     return float(np.mean(list(values)))
 
 
-# == How far a model's scores rank triples as the PMI does that its objective tends to.
-
-
-FREQUENT = 10
-"""Occurrences from which on a triple's PMI is more than luck."""
-
-
 def mvpmi_agreement(model: Pair2vec, corpus: Corpus, sample: int = 2_000) -> float:
-    """Spearman's correlation of R·C with MVPMI, over a sample of the frequent triples.
+    """Spearman's correlation of R·C with MVPMI, the optimum of the objective.
 
     Args:
         model: Trained on `corpus`.
         corpus: A small one: all its triples are counted in memory.
-        sample: How many triples, drawn with a fixed seed.
+        sample: How many of the frequent triples, drawn with a fixed seed.
     """
-    table, vocabulary = count_all(corpus), corpus.vocabulary
+    table, vocabulary = count_every_triple(corpus), corpus.vocabulary
     frequent = np.flatnonzero(np.asarray(table.counts.xyc) >= FREQUENT)
     size = min(sample, len(frequent))
     rows = np.random.default_rng(0).choice(frequent, size, replace=False).tolist()

@@ -1,8 +1,22 @@
-"""The words of the mini-world: real nouns and adjectives, and names nobody has used."""
+"""The mini-world's words, its relations, and the English phrasings that state them.
+
+Words are real nouns and adjectives, and invented names. In a phrasing, X and Y stand for the two
+words of a fact, and tokens are separated by spaces. The two are never more than five tokens apart,
+so that a context can reach from one to the other.
+"""
 
 from collections.abc import Iterable, Mapping
 from random import Random
 from typing import NamedTuple
+
+
+class Fact(NamedTuple):
+    """A relation that holds between two words; a held-out fact is true but never stated."""
+
+    relation: str
+    x: str
+    y: str
+    held_out: bool = False
 
 
 class Lexicon(NamedTuple):
@@ -16,20 +30,26 @@ class Lexicon(NamedTuple):
 
 
 KINDS = {
-    "bird": ("feathers", "wings", "eggs", "beaks"),
-    "fish": ("fins", "gills", "scales", "slime"),
-    "tree": ("bark", "roots", "branches", "leaves"),
-    "fruit": ("pulp", "juice", "seeds", "peel"),
-    "beast": ("fur", "claws", "whiskers", "hooves"),
-    "flower": ("petals", "pollen", "nectar", "perfume"),
-    "boat": ("sails", "oars", "anchors", "rudders"),
-    "garment": ("sleeves", "buttons", "pockets", "seams"),
-    "vehicle": ("wheels", "pedals", "brakes", "headlights"),
-    "building": ("walls", "windows", "chimneys", "doors"),
-    "jewel": ("facets", "sparkle", "lustre", "clasps"),
-    "cake": ("icing", "crumbs", "cream", "sugar"),
+    kind: tuple(properties)
+    for kind, *properties in map(
+        str.split,
+        """
+        bird feathers wings eggs beaks
+        fish fins gills scales slime
+        tree bark roots branches leaves
+        fruit pulp juice seeds peel
+        beast fur claws whiskers hooves
+        flower petals pollen nectar perfume
+        boat sails oars anchors rudders
+        garment sleeves buttons pockets seams
+        vehicle wheels pedals brakes headlights
+        building walls windows chimneys doors
+        jewel facets sparkle lustre clasps
+        cake icing crumbs cream sugar
+        """.strip().splitlines(),
+    )
 }
-"""Kinds of things, and what each is known by."""
+"""Kinds of things, and the properties of each."""
 
 OPPOSITES = """hot/cold wet/dry big/small young/aged heavy/light dark/bright hard/soft fast/slow
     loud/quiet rich/poor wide/narrow thick/thin sharp/blunt sweet/bitter rough/smooth deep/shallow
@@ -53,47 +73,8 @@ _ONSETS = "b br d dr f g gr h j k kl l m n p pl r s sk st t tr v w z".split()
 _VOWELS = "a e i o u".split()
 _CODAS = "b d g l lm m n nd r rn rv s sk t v z".split()
 
-
-class NameInventor:
-    """Makes pronounceable names, all distinct and none of them in `taken`."""
-
-    def __init__(self, draw: Random, taken: Iterable[str]) -> None:
-        self._draw = draw
-        self._used = set(taken)
-
-    def names(self, kind: str, count: int) -> tuple[str, ...]:
-        """`count` new names with the endings of `kind`."""
-        return tuple(self._name(kind) for _ in range(count))
-
-    def _name(self, kind: str) -> str:
-        choose = self._draw.choice
-        while True:
-            stem = choose(_ONSETS) + choose(_VOWELS) + choose(_CODAS)
-            if self._draw.random() < 0.3:
-                stem += choose(_VOWELS) + choose(_CODAS)
-            name = stem + choose(ENDINGS[kind])
-            if name not in self._used:
-                self._used.add(name)
-                return name
-
-
-# == What can hold between two words of the mini-world, and how its English says so.
-#
-# In a phrasing, X and Y stand for the two words of a fact, and tokens are separated by spaces. The
-# two are never more than five tokens apart, so that a context can reach from one to the other.
-
-
 Phrasings = Mapping[str, tuple[str, ...]]
-
-
-class Fact(NamedTuple):
-    """A relation that holds between two words; a held-out fact is true but never stated."""
-
-    relation: str
-    x: str
-    y: str
-    held_out: bool = False
-
+"""By relation."""
 
 WORLD_RELATIONS: Phrasings = {
     "located_in": (
@@ -142,7 +123,7 @@ WORLD_RELATIONS: Phrasings = {
         "Y sold its first X in spring .",
     ),
 }
-"""What is asked; the first phrasing of each is the one it is asked with, and has X before Y."""
+"""The relations of questions; their patterns are the first phrasings, which have X before Y."""
 
 CLUES: Phrasings = {
     "has_property": (
@@ -206,7 +187,7 @@ DECOYS: Phrasings = {
         "so X that it seemed Y .",
     ),
 }
-"""What joins a word to a wrong answer, so that counting what occurs together misleads."""
+"""What joins a word to a wrong answer, so that co-occurrence counts mislead."""
 
 DISTRACTORS = (
     "the story of X mentions Y twice .",
@@ -219,11 +200,11 @@ DISTRACTORS = (
 """Neutral contexts for any two words."""
 
 LEADS = ("everyone knows that", "as we heard ,", "it is written that", "PERSON says that")
-"""What a sentence may begin with."""
+"""Optional beginnings of a sentence."""
 
 
 def context_of(phrasing: str) -> str:
-    """The part of a phrasing a context holds: one word on either side of X and Y."""
+    """The context in a phrasing: from one word before X and Y to one word after."""
     tokens = phrasing.split()
     first, last = sorted((tokens.index("X"), tokens.index("Y")))
     return " ".join(tokens[max(first - 1, 0) : last + 2])
@@ -234,3 +215,26 @@ def ordinary_words() -> frozenset[str]:
     tables = (*WORLD_RELATIONS.values(), *CLUES.values(), *DECOYS.values(), DISTRACTORS, LEADS)
     tokens = {token for table in tables for phrasing in table for token in phrasing.split()}
     return frozenset(tokens - {"X", "Y", "PERSON"})
+
+
+class NameInventor:
+    """Makes pronounceable names, all distinct and none of them in `taken`."""
+
+    def __init__(self, draw: Random, taken: Iterable[str]) -> None:
+        self._draw = draw
+        self._used = set(taken)
+
+    def names(self, kind: str, count: int) -> tuple[str, ...]:
+        """`count` new names with the endings of `kind`."""
+        return tuple(self._name(kind) for _ in range(count))
+
+    def _name(self, kind: str) -> str:
+        choose = self._draw.choice
+        while True:
+            stem = choose(_ONSETS) + choose(_VOWELS) + choose(_CODAS)
+            if self._draw.random() < 0.3:
+                stem += choose(_VOWELS) + choose(_CODAS)
+            name = stem + choose(ENDINGS[kind])
+            if name not in self._used:
+                self._used.add(name)
+                return name

@@ -1,4 +1,4 @@
-"""The text of the mini-world: facts in varied phrasings, among sentences that mean nothing."""
+"""The text of the mini-world: facts in varied phrasings, among distractors."""
 
 from collections.abc import Iterator, Sequence
 from math import sqrt

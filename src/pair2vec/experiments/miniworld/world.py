@@ -1,4 +1,4 @@
-"""The mini-world: a few hundred words, the relations between them, and which stay unsaid."""
+"""The mini-world: a few hundred words, the facts between them, and which of them are held out."""
 
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
@@ -21,24 +21,22 @@ from pair2vec.experiments.miniworld.text import write_text
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WorldConfig:
-    """How many there are of everything."""
+    """How many there are of everything.
+
+    Towns (the capital is one of them) and dishes are per region, members per kind, parts per whole
+    and products per maker; opposites are pairs of adjectives.
+    """
 
     regions: int = 16
     towns: int = 10
-    """In each region, its capital included."""
     dishes: int = 3
-    """That all towns of a region serve."""
     kinds: int = 12
     members: int = 16
-    """Of each kind."""
     opposites: int = 24
-    """Pairs of adjectives."""
     wholes: int = 24
     parts: int = 3
-    """Of each whole."""
     makers: int = 20
     products: int = 4
-    """Of each maker."""
     people: int = 60
     companions: int = 3
     """With how many siblings or neighbours a word is mentioned first; with as many, second."""
@@ -50,9 +48,7 @@ class WorldConfig:
     def __post_init__(self) -> None:
         limits: dict[str, tuple[float, float]] = {
             **dict.fromkeys(("regions", "wholes", "makers"), (2, inf)),
-            **dict.fromkeys(
-                ("parts", "products", "dishes", "people", "companions", "decoys"), (1, inf)
-            ),
+            **dict.fromkeys("parts products dishes people companions decoys".split(), (1, inf)),
             **dict.fromkeys(("towns", "members"), (self.companions + 1, inf)),
             "kinds": (2, len(KINDS)),
             "opposites": (2, len(OPPOSITES)),
@@ -89,7 +85,7 @@ class _Inventory(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MiniWorld:
-    """All that is true of an invented world, the words it is about, and its text."""
+    """An invented world: its facts, the words they are about, and its text."""
 
     facts: tuple[Fact, ...]
     """Relations, clues and decoys alike; the held-out facts are marked."""
@@ -191,8 +187,8 @@ def _companions(relation: str, groups: Groups, count: int) -> Iterator[Fact]:
     """Each word with the next few of its group, as if they stood in a ring."""
     for group in groups.values():
         ring = group * 2
-        for place, x in enumerate(group):
-            yield from (Fact(relation, x, y) for y in ring[place + 1 : place + 1 + count])
+        for position, x in enumerate(group, start=1):
+            yield from (Fact(relation, x, y) for y in ring[position : position + count])
 
 
 def _decoys(relation: str, groups: Groups, count: int, draw: Random) -> Iterator[Fact]:

@@ -1,4 +1,7 @@
-"""The report in Markdown."""
+"""The report as HTML and Markdown: the tables and the figure of the paper, beside measurements.
+
+The HTML page is one file that loads nothing else: no script, no image, no other site.
+"""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -8,15 +11,7 @@ from typing import Any
 from pair2vec.errors import UsageError
 from pair2vec.experiments.evaluation.results import RunResult
 from pair2vec.experiments.report.figures import alpha_svg, inline_svg
-from pair2vec.experiments.report.grid import (
-    MISSING,
-    NO_CURVES,
-    NO_MATPLOTLIB,
-    Grid,
-    Part,
-    plain,
-    table_row,
-)
+from pair2vec.experiments.report.grid import MISSING, Grid, Part, plain, table_row
 from pair2vec.experiments.report.sections import (
     analogies_part,
     definitions_part,
@@ -28,8 +23,74 @@ from pair2vec.experiments.report.sections import (
 )
 from pair2vec.runtime.storage import PARTIAL, write_file
 
+REPORT_PAGE = "index.html"
+REPORT_TEXT = "report.md"
+REPORT_PICTURE = "alpha.svg"
 
-def markdown_report(head: Sequence[str], parts: Sequence[Part], picture: str | None) -> str:
+_TITLE = "pair2vec: the paper's tables, measured"
+_NO_CURVES = "The figure (fig:dlie) is missing: no stored run has accuracy by α."
+_NO_MATPLOTLIB = "The figure (fig:dlie) is not drawn: pip install 'pair2vec[plot]'."
+
+
+def report_parts(results: Sequence[RunResult], config: Mapping[str, Any], model: str) -> list[Part]:
+    """The chapters of the report, from stored results alone.
+
+    Args:
+        results: Of any tasks.
+        config: Of a model, whose recorded metrics are used where results are missing.
+        model: Its name.
+    """
+    recorded = config.get("metrics", {})
+
+    def of_task(task: str) -> list[RunResult]:
+        return [result for result in results if result["task"] == task]
+
+    return [
+        analogies_part(of_task("bats"), recorded.get("bats", {}), model),
+        slots_part(of_task("slots"), recorded.get("slots", {}), model),
+        nli_part(of_task("nli")),
+        *qa_parts(of_task("qa")),
+        pmi_part(of_task("pmi")),
+        definitions_part(),
+        runs_part(results),
+    ]
+
+
+def check_report_folder(folder: Path) -> None:
+    """Refuse a path that holds anything but an earlier report.
+
+    Raises:
+        UsageError: it is a file, or a folder with other files.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise UsageError(f"{folder}: is a file, not a folder; give another --out")
+    names = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+    own = {REPORT_PAGE, REPORT_TEXT, REPORT_PICTURE}
+    others = [name for name in names if name not in own and not name.endswith(PARTIAL)]
+    if others:
+        raise UsageError(
+            f"{folder}: is not a report and not empty ({others[0]}); give another --out"
+        )
+
+
+def write_report(folder: Path, parts: Sequence[Part], head: Sequence[str]) -> Path:
+    """Write a report over an earlier one in `folder`: each file atomically, the page last."""
+    curves = next((part.curves for part in parts if part.curves), None)
+    svg = alpha_svg(curves) if curves else None
+    folder.mkdir(parents=True, exist_ok=True)
+    if svg is None:
+        (folder / REPORT_PICTURE).unlink(missing_ok=True)
+    else:
+        write_file(folder / REPORT_PICTURE, svg.encode())
+    lines = [_TITLE, *head]
+    write_file(
+        folder / REPORT_TEXT, _markdown_page(lines, parts, REPORT_PICTURE if svg else None).encode()
+    )
+    write_file(folder / REPORT_PAGE, _html_page(lines, parts, svg).encode())
+    return folder / REPORT_PAGE
+
+
+def _markdown_page(head: Sequence[str], parts: Sequence[Part], picture: str | None) -> str:
     """A title and lines below it, then the parts.
 
     Args:
@@ -49,17 +110,14 @@ def _markdown_figure(part: Part, picture: str | None) -> list[str]:
     if part.curves is None:
         return []
     if not part.curves:
-        return [NO_CURVES]
-    return [f"![Accuracy against α]({picture})" if picture else NO_MATPLOTLIB]
+        return [_NO_CURVES]
+    return [f"![Accuracy against α]({picture})" if picture else _NO_MATPLOTLIB]
 
 
 def _markdown_table(grid: Grid) -> list[str]:
     rule = ["---"] * grid.labels + ["---:"] * (len(grid.head) - grid.labels)
     rows = [map(plain, grid.head), rule, *(map(plain, row) for row in grid.rows)]
     return [f"**{plain(grid.title)}**", "\n".join(map(table_row, rows))]
-
-
-# == The report as one HTML page that needs nothing else: no script, no file, no other place.
 
 
 _STYLE = """
@@ -80,7 +138,7 @@ svg { width: 100%; max-width: 40rem; height: auto; }
 """
 
 
-def html_report(head: Sequence[str], parts: Sequence[Part], svg: str | None) -> str:
+def _html_page(head: Sequence[str], parts: Sequence[Part], svg: str | None) -> str:
     """A title and lines below it, then the parts.
 
     Args:
@@ -95,7 +153,7 @@ def html_report(head: Sequence[str], parts: Sequence[Part], svg: str | None) -> 
         f"<h1>{escape(head[0])}</h1>",
         *(f"<p>{escape(line)}</p>" for line in head[1:]),
         f"<nav>{links}</nav>",
-        *(_part(number, part, svg) for number, part in enumerate(parts)),
+        *(_html_part(number, part, svg) for number, part in enumerate(parts)),
     ]
     return "\n".join(
         [
@@ -108,33 +166,33 @@ def html_report(head: Sequence[str], parts: Sequence[Part], svg: str | None) -> 
     )
 
 
-def _part(number: int, part: Part, svg: str | None) -> str:
+def _html_part(number: int, part: Part, svg: str | None) -> str:
     notes = "\n".join(f"<li>{escape(note)}</li>" for note in part.notes)
     return "\n".join(
         [
             f'<section id="part{number}">\n<h2>{escape(part.title)}</h2>',
-            *_figure(part, svg),
-            *map(_table, part.grids),
+            *_html_figure(part, svg),
+            *map(_html_table, part.grids),
             *([f"<ul>\n{notes}\n</ul>"] if notes else []),
             "</section>",
         ]
     )
 
 
-def _figure(part: Part, svg: str | None) -> list[str]:
+def _html_figure(part: Part, svg: str | None) -> list[str]:
     if part.curves is None:
         return []
     if not part.curves:
-        return [f'<p class="missing">{escape(NO_CURVES)}</p>']
+        return [f'<p class="missing">{escape(_NO_CURVES)}</p>']
     if svg is None:
-        return [f'<p class="missing">{escape(NO_MATPLOTLIB)}</p>']
+        return [f'<p class="missing">{escape(_NO_MATPLOTLIB)}</p>']
     return [f'<figure role="img" aria-label="Accuracy against α">{inline_svg(svg)}</figure>']
 
 
-def _table(grid: Grid) -> str:
-    head = "".join(_cell("th", n, text, grid.labels) for n, text in enumerate(grid.head))
+def _html_table(grid: Grid) -> str:
+    head = "".join(_html_cell("th", n, text, grid.labels) for n, text in enumerate(grid.head))
     rows = "\n".join(
-        f"<tr>{''.join(_cell('td', n, text, grid.labels) for n, text in enumerate(row))}</tr>"
+        f"<tr>{''.join(_html_cell('td', n, text, grid.labels) for n, text in enumerate(row))}</tr>"
         for row in grid.rows
     )
     return (
@@ -143,73 +201,7 @@ def _table(grid: Grid) -> str:
     )
 
 
-def _cell(tag: str, number: int, text: str, labels: int) -> str:
+def _html_cell(tag: str, number: int, text: str, labels: int) -> str:
     kinds = [*(["figure"] if number >= labels else []), *(["missing"] if text == MISSING else [])]
     named = f' class="{" ".join(kinds)}"' if kinds else ""
     return f"<{tag}{named}>{escape(text)}</{tag}>"
-
-
-# == The report: every table and the figure of the paper beside what was measured, in a folder.
-
-
-REPORT_PAGE = "index.html"
-TEXT = "report.md"
-PICTURE = "alpha.svg"
-_FILES = {REPORT_PAGE, TEXT, PICTURE}
-
-TITLE = "pair2vec: the paper's tables, measured"
-
-
-def report_parts(results: Sequence[RunResult], config: Mapping[str, Any], model: str) -> list[Part]:
-    """What the report says, from stored results alone.
-
-    Args:
-        results: Of any tasks.
-        config: Of a model, whose recorded metrics fill in for results that there are not.
-        model: Its name.
-    """
-    recorded = config.get("metrics", {})
-
-    def of(task: str) -> list[RunResult]:
-        return [result for result in results if result["task"] == task]
-
-    return [
-        analogies_part(of("bats"), recorded.get("bats", {}), model),
-        slots_part(of("slots"), recorded.get("slots", {}), model),
-        nli_part(of("nli")),
-        *qa_parts(of("qa")),
-        pmi_part(of("pmi")),
-        definitions_part(),
-        runs_part(results),
-    ]
-
-
-def check_report_place(folder: Path) -> None:
-    """Refuse a place that holds something else than an earlier report.
-
-    Raises:
-        UsageError: it is a file, or a folder of other things.
-    """
-    if folder.exists() and not folder.is_dir():
-        raise UsageError(f"{folder}: is a file, not a folder; give another --out")
-    names = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
-    others = [name for name in names if name not in _FILES and not name.endswith(PARTIAL)]
-    if others:
-        raise UsageError(
-            f"{folder}: is not a report and not empty ({others[0]}); give another --out"
-        )
-
-
-def write_report(folder: Path, parts: Sequence[Part], head: Sequence[str]) -> Path:
-    """Write a report over whatever one is in `folder`: each file whole, the page last."""
-    curves = next((part.curves for part in parts if part.curves), None)
-    svg = alpha_svg(curves) if curves else None
-    folder.mkdir(parents=True, exist_ok=True)
-    if svg is None:
-        (folder / PICTURE).unlink(missing_ok=True)
-    else:
-        write_file(folder / PICTURE, svg.encode())
-    lines = [TITLE, *head]
-    write_file(folder / TEXT, markdown_report(lines, parts, PICTURE if svg else None).encode())
-    write_file(folder / REPORT_PAGE, html_report(lines, parts, svg).encode())
-    return folder / REPORT_PAGE

@@ -1,20 +1,30 @@
-"""The report on analogies: BATS by group, by α, and by relation."""
+"""The parts of the report: each table of the paper beside what was measured."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from pair2vec.experiments.evaluation.analogies import SCORES
+from pair2vec.experiments.evaluation.analogy_accuracy import SCORES
+from pair2vec.experiments.evaluation.analogy_sets import BATS_GROUPS
 from pair2vec.experiments.evaluation.results import RunResult
-from pair2vec.experiments.evaluation.slots import ANSWERS, SlotRow, paper_rows
-from pair2vec.experiments.nli import tables as nli_summary
-from pair2vec.experiments.nli.tables import nli_grids, nli_protocol
-from pair2vec.experiments.qa import tables as squad_summary
-from pair2vec.experiments.qa.tables import ablation_grid, qa_grid, squad_protocol
+from pair2vec.experiments.evaluation.slots import SLOT_ANSWERS, SlotRow, paper_rows
+from pair2vec.experiments.nli.tables import (
+    NliProtocol,
+    NliSummary,
+    missing_rows,
+    nli_grids,
+    nli_protocol,
+    nli_summaries,
+)
+from pair2vec.experiments.qa.tables import (
+    ablation_grid,
+    qa_grid,
+    qa_summaries,
+    squad_protocol,
+)
 from pair2vec.experiments.report.grid import MISSING, NOTHING, Grid, Part
 
-_GROUPS = ("inflectional", "derivational", "encyclopedic", "lexicographic")
 _PAPER_GAINS = {"encyclopedic": "+356 %", "lexicographic": "+51 %"}
-"""What the paper's text says of its figure: by how much both are better than 3CosAdd."""
+"""From the paper's text on its figure: by how much the combination is better than 3CosAdd."""
 
 _PAPER_RELATIONS = {
     "E01 [country - capital]": ("Country:Capital", 1.2, 86.1, 0.9),
@@ -28,7 +38,28 @@ _PAPER_RELATIONS = {
     "D01 [noun+less_reg]": ("Noun+less", 4.8, 16.0, 0.2),
     "L04 [meronyms - substance]": ("Substance Meronym", 3.8, 14.5, 0.6),
 }
-"""`tab:top_relations`, by BATS's name: the paper's name, 3CosAdd, both, and the best α."""
+"""`tab:top_relations`, by BATS's name: the paper's name, 3CosAdd, the combination, its best α."""
+
+_MULTINLI = ("multinli_matched", "multinli_mismatched")
+
+_MEASURES = {
+    "si1": ("SI1", "log P(x,y,·) P(x,·,c) P(·,y,c) / (P(x,·,·) P(·,y,·) P(·,·,c) P(x,y,c))"),
+    "si2": ("SI2", "log P(x,y,c) / (P(x,·,·) P(·,y,·) P(·,·,c))"),
+    "si3": ("SI3 = PMI", "log P(x,y,c) / (P(x,y,·) P(·,·,c))"),
+    "si4": ("SI4", "log P(x,y,c) P(·,·,c) / (P(x,·,c) P(·,y,c))"),
+    "mvpmi": (
+        "MVPMI",
+        "log P(x,y,c) / (k_c P(·,·,c) P(x,y,·) + k_x P(x,·,·) P(·,y,c) + k_y P(·,y,·) P(x,·,c))",
+    ),
+}
+"""`tab:pmi_generalizations`."""
+
+
+class _BatsRun(NamedTuple):
+    name: str
+    metrics: Mapping[str, Any]
+    """Scores by group."""
+    protocol: Mapping[str, Any]
 
 
 def analogies_part(results: Sequence[RunResult], recorded: Mapping[str, Any], model: str) -> Part:
@@ -36,25 +67,26 @@ def analogies_part(results: Sequence[RunResult], recorded: Mapping[str, Any], mo
 
     Args:
         results: Of the task bats.
-        recorded: What the config of `model` says of BATS; {} if nothing.
-        model: Its name, which counts where no result is of it.
+        recorded: The metrics of BATS in the config of `model`; {} if there are none.
+        model: Its name; its config is used where no result is of it.
     """
-    exams = [(_name(result), result["metrics"], result["protocol"]) for result in results]
+    runs = [_BatsRun(_name(result), result["metrics"], result["protocol"]) for result in results]
     if recorded and model not in {result["model"] for result in results}:
-        exams.append((f"{model} (its config)", recorded, recorded.get("protocol", {})))
-    # The figure is of one exam: that of this model, if there is one.
-    whole = sorted(filter(_has_curves, results), key=lambda result: result["model"] != model)
+        runs.append(_BatsRun(f"{model} (its config)", recorded, recorded.get("protocol", {})))
+    # The figure is of one run: that of this model, if there is one.
+    by_alpha = sorted(filter(_has_curves, results), key=lambda result: result["model"] != model)
+    shown = by_alpha[0] if by_alpha else None
     return Part(
         "Analogies: BATS",
-        [_groups(exams), _alphas(whole), _relations(whole)],
+        [_groups_grid(runs), _alpha_grid(shown), _relations_grid(shown)],
         [
             "Right answers in percent. Oracle α is the best for the very questions of a relation, "
             "as in the paper; held-out α the best for the other relations of its group.",
-            *(f"{name}: {_exam_protocol(protocol)}" for name, _, protocol in exams),
+            *(f"{run.name}: {_protocol_text(run.protocol)}" for run in runs),
             "Paper: 100,000 words of the whole English Wikipedia of 2018; it prints a figure, of "
             "which its text says the two gains that are shown.",
         ],
-        {n: g["by_alpha"] for n, g in whole[0]["groups"].items()} if whole else {},
+        {name: group["by_alpha"] for name, group in shown["groups"].items()} if shown else {},
     )
 
 
@@ -68,59 +100,58 @@ def _has_curves(result: Mapping[str, Any]) -> bool:
     return bool(groups) and all(group.get("by_alpha") for group in groups)
 
 
-def _groups(exams: Sequence[tuple[str, Mapping[str, Any], Mapping[str, Any]]]) -> Grid:
+def _groups_grid(runs: Sequence[_BatsRun]) -> Grid:
     head = ("model", "group", "3CosAdd", "pair2vec", "both, oracle α", "both, held-out α")
     rows = [
         (
-            name,
+            run.name,
             group,
-            *(_percent(metrics.get(group, {}).get(score)) for score in SCORES),
-            _gain(metrics.get(group, {})),
+            *(_percent(run.metrics.get(group, {}).get(score)) for score in SCORES),
+            _relative_gain(run.metrics.get(group, {})),
             _PAPER_GAINS.get(group, NOTHING),
         )
-        for name, metrics, _ in exams or [(MISSING, {}, {})]
-        for group in _GROUPS
+        for run in runs or [_BatsRun(MISSING, {}, {})]
+        for group in BATS_GROUPS.values()
     ]
     return Grid("Groups (fig:dlie)", (*head, "gain", "paper: gain"), rows, labels=2)
 
 
-def _gain(scores: Mapping[str, float]) -> str:
-    """By how much both, by the oracle's α, are better than 3CosAdd."""
+def _relative_gain(scores: Mapping[str, float]) -> str:
+    """By how much the combination at the oracle's α is better than 3CosAdd."""
     base, both = scores.get("three_cos_add"), scores.get("oracle_alpha")
     if base is None or both is None:
         return MISSING
     return f"{100 * (both / base - 1):+.0f} %" if base else NOTHING
 
 
-def _alphas(results: Sequence[RunResult]) -> Grid:
+def _alpha_grid(result: RunResult | None) -> Grid:
     """Accuracy by α: the figure in numbers."""
-    if not results:
-        return Grid("Accuracy by α (fig:dlie)", ("α", *_GROUPS), [(MISSING,) * 5])
-    found = results[0]
-    groups = found["groups"]
-    curves = [groups[name]["by_alpha"] for name in groups]
+    title = "Accuracy by α (fig:dlie)"
+    if result is None:
+        return Grid(title, ("α", *BATS_GROUPS.values()), [(MISSING,) * 5])
+    curves = [group["by_alpha"] for group in result["groups"].values()]
     rows = [
         (f"{alpha:.2f}", *map(_percent, values))
-        for alpha, *values in zip(found["protocol"]["alphas"], *curves, strict=True)
+        for alpha, *values in zip(result["protocol"]["alphas"], *curves, strict=True)
     ]
-    return Grid(f"Accuracy by α (fig:dlie): {_name(found)}", ("α", *groups), rows)
+    return Grid(f"{title}: {_name(result)}", ("α", *result["groups"]), rows)
 
 
-def _relations(results: Sequence[RunResult]) -> Grid:
+def _relations_grid(result: RunResult | None) -> Grid:
     head = ("relation", "paper: 3CosAdd", "paper: both", "paper: α*")
-    own = ("3CosAdd", "both, oracle α", "α*")
-    measured = results[0]["relations"] if results else {}
+    measured_head = ("3CosAdd", "both, oracle α", "α*")
+    measured = result["relations"] if result else {}
     rows = [
         (name, _percent(base), _percent(both), f"{alpha:g}", *_relation(measured.get(bats, {})))
         for bats, (name, base, both, alpha) in _PAPER_RELATIONS.items()
     ]
     title = "Relations that gain most in the paper (tab:top_relations)"
-    return Grid(f"{title}: {_name(results[0])}" if results else title, (*head, *own), rows)
+    return Grid(f"{title}: {_name(result)}" if result else title, (*head, *measured_head), rows)
 
 
-def _relation(found: Mapping[str, Any]) -> tuple[str, ...]:
-    alpha = found.get("alphas", {}).get("oracle_alpha")
-    scores = (_percent(found.get(name)) for name in ("three_cos_add", "oracle_alpha"))
+def _relation(accuracy: Mapping[str, Any]) -> tuple[str, ...]:
+    alpha = accuracy.get("alphas", {}).get("oracle_alpha")
+    scores = (_percent(accuracy.get(name)) for name in ("three_cos_add", "oracle_alpha"))
     return (*scores, MISSING if alpha is None else f"{alpha:g}")
 
 
@@ -128,13 +159,10 @@ def _percent(value: float | None) -> str:
     return MISSING if value is None else f"{value:.1f}"
 
 
-def _exam_protocol(protocol: Mapping[str, Any]) -> str:
+def _protocol_text(protocol: Mapping[str, Any]) -> str:
     named = ("vocabulary", "half", "direction", "whitening", "dropped", "questions", "vectors")
     shown = [f"{name} {protocol[name]}" for name in named if protocol.get(name) is not None]
     return ", ".join(shown) or "no protocol is recorded"
-
-
-# == The report on slots: the paper's table, and what models put into it.
 
 
 def slots_part(results: Sequence[RunResult], recorded: Mapping[str, Any], model: str) -> Part:
@@ -142,58 +170,52 @@ def slots_part(results: Sequence[RunResult], recorded: Mapping[str, Any], model:
 
     Args:
         results: Of the task slots.
-        recorded: What the config of `model` says of slots; {} if nothing.
+        recorded: The metrics of slots in the config of `model`; {} if there are none.
         model: Its name.
     """
     filled = [{(r["pattern"], r["x"]): r for r in result["rows"]} for result in results]
     names = [str(result["model"]) for result in results] or ["measured"]
     rows = [
-        (row.relation, row.pattern, row.x, _printed(row), *(_said(f, row) for f in filled or [{}]))
+        (
+            row.relation,
+            row.pattern,
+            row.x,
+            _printed(row),
+            *(_filled(answers, row) for answers in filled or [{}]),
+        )
         for row in paper_rows()
     ]
-    notes = [f"The first {ANSWERS} words; * marks those that are right, by the paper or by us."]
-    notes += [f"{name}: {_right(result)}" for name, result in zip(names, results, strict=False)]
+    notes = [
+        f"The first {SLOT_ANSWERS} words; * marks those that are right, by the paper or by us."
+    ]
+    notes += [
+        f"{name}: {_correct_rows(result)}" for name, result in zip(names, results, strict=False)
+    ]
     if recorded:
-        own = {"metrics": recorded, "protocol": recorded}
-        notes.append(f"{model}, by its config: {_right(own)}")
+        by_config = {"metrics": recorded, "protocol": recorded}
+        notes.append(f"{model}, by its config: {_correct_rows(by_config)}")
     head = ("relation", "pattern", "X", "Y, the paper's", *(f"Y, {name}" for name in names))
     grid = Grid("Slot filling (tab:kbc_word_prediction)", head, rows, labels=len(head))
     return Part("Slots", [grid], notes)
 
 
 def _printed(row: SlotRow) -> str:
-    return ", ".join(f"{word}*" if word in row.right else word for word in row.paper)
+    return ", ".join(f"{word}*" if word in row.paper_correct else word for word in row.paper)
 
 
-def _said(filled: Mapping[tuple[str, str], Mapping[str, Any]], row: SlotRow) -> str:
-    if (found := filled.get((row.pattern, row.x))) is None:
+def _filled(answers: Mapping[tuple[str, str], Mapping[str, Any]], row: SlotRow) -> str:
+    if (stored := answers.get((row.pattern, row.x))) is None:
         return MISSING
-    if found.get("unknown"):
-        return f"unknown: {', '.join(found['unknown'])}"
-    words = [match["word"] for match in found["matches"]]
-    return ", ".join(f"{word}*" if word in found["right"] else word for word in words)
+    if stored.get("unknown"):
+        return f"unknown: {', '.join(stored['unknown'])}"
+    words = [match["word"] for match in stored["matches"]]
+    return ", ".join(f"{word}*" if word in stored["right"] else word for word in words)
 
 
-def _right(result: Mapping[str, Any]) -> str:
+def _correct_rows(result: Mapping[str, Any]) -> str:
     metrics, prior = result["metrics"], result["protocol"].get("prior", 0)
     shown = f"a right word in {metrics['right_rows']} of {metrics['rows']} rows"
     return f"{shown}, prior {prior:g}" if prior else shown
-
-
-# == The report on PMI of three: the paper's definitions, and values of triples that were counted.
-
-
-_MEASURES = {
-    "si1": ("SI1", "log P(x,y,·) P(x,·,c) P(·,y,c) / (P(x,·,·) P(·,y,·) P(·,·,c) P(x,y,c))"),
-    "si2": ("SI2", "log P(x,y,c) / (P(x,·,·) P(·,y,·) P(·,·,c))"),
-    "si3": ("SI3 = PMI", "log P(x,y,c) / (P(x,y,·) P(·,·,c))"),
-    "si4": ("SI4", "log P(x,y,c) P(·,·,c) / (P(x,·,c) P(·,y,c))"),
-    "mvpmi": (
-        "MVPMI",
-        "log P(x,y,c) / (k_c P(·,·,c) P(x,y,·) + k_x P(x,·,·) P(·,y,c) + k_y P(·,y,·) P(x,·,c))",
-    ),
-}
-"""`tab:pmi_generalizations`."""
 
 
 def pmi_part(results: Sequence[RunResult]) -> Part:
@@ -221,20 +243,13 @@ def _value(measure: str, metrics: Mapping[str, float | None]) -> str:
     return ("∞" if measure == "si1" else "−∞") if value is None else f"{value:.2f}"
 
 
-# == The report on what pair vectors are worth to other models, and on the runs themselves.
-
-
-_MULTINLI = ("multinli_matched", "multinli_mismatched")
-
-
 def nli_part(results: Sequence[RunResult]) -> Part:
     """`tab:nli_res` and `tab:glockner_res`: one pair of tables a training set."""
-    found = nli_summary.nli_summaries(results)
-    grids = [grid for one in found for grid in nli_grids(one, _MULTINLI)]
-    notes = [line for one in found for line in nli_protocol(one)]
-    if lacking := nli_summary.unrun(found):
-        unrun = nli_summary.NliSummary(nli_summary.NliProtocol((), {}), lacking)
-        missing = nli_grids(unrun, _MULTINLI)[:2]
+    summaries = nli_summaries(results)
+    grids = [grid for summary in summaries for grid in nli_grids(summary, _MULTINLI)]
+    notes = [line for summary in summaries for line in nli_protocol(summary)]
+    if rows := missing_rows(summaries):
+        missing = nli_grids(NliSummary(NliProtocol((), {}), rows), _MULTINLI)[:2]
         grids += [grid._replace(title=f"{grid.title}: not run") for grid in missing]
     return Part(
         "Natural language inference", [grid for grid in grids if grid.rows], [*dict.fromkeys(notes)]
@@ -243,22 +258,22 @@ def nli_part(results: Sequence[RunResult]) -> Part:
 
 def qa_parts(results: Sequence[RunResult]) -> list[Part]:
     """`tab:qa_res` and `tab:ablations`: one of each a training set."""
-    found = squad_summary.qa_summaries(results)
-    notes = [*dict.fromkeys(line for one in found for line in squad_protocol(one))]
+    summaries = qa_summaries(results)
+    notes = [*dict.fromkeys(line for summary in summaries for line in squad_protocol(summary))]
     return [
-        Part("Question answering", [qa_grid(one) for one in found], notes),
-        Part("Ablations", [ablation_grid(one) for one in found], notes),
+        Part("Question answering", [qa_grid(summary) for summary in summaries], notes),
+        Part("Ablations", [ablation_grid(summary) for summary in summaries], notes),
     ]
 
 
 def runs_part(results: Sequence[RunResult]) -> Part:
-    """All runs that the report is of, with what made them."""
+    """All runs that the report is of, with the commands that reproduce them."""
     head = ("task", "of", "recipe", "seed", "date", "corpus", "command")
     rows = [
         (
             str(run["task"]),
             _subject(run),
-            str(run.get("recipe") or " ".join(_settings(run)) or NOTHING),
+            str(run.get("recipe") or _settings(run) or NOTHING),
             NOTHING if run.get("seed") is None else f"{run['seed']}",
             str(run.get("date", NOTHING)),
             _corpus(run),
@@ -277,12 +292,12 @@ def _subject(run: Mapping[str, Any]) -> str:
     return ", ".join(str(part) for part in parts if part)
 
 
-def _settings(run: Mapping[str, Any]) -> list[str]:
-    return [*run.get("protocol", {}).get("settings", [])]
+def _settings(run: Mapping[str, Any]) -> str:
+    return " ".join(run.get("protocol", {}).get("settings", []))
 
 
 def _corpus(run: Mapping[str, Any]) -> str:
-    """What a model of pairs, or a network, learnt from."""
+    """The training data of a pair model or a network."""
     if train := run.get("train"):
         return ", ".join(f"{name} ({count:,})" for name, count in train.items())
     corpus = run.get("corpus") or {}

@@ -6,26 +6,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pair2vec.experiments.evaluation.alpha_sweep import ALPHAS
-from pair2vec.experiments.evaluation.analogies import SCORES, RelationOutcome, analogy_accuracies
+from pair2vec.experiments.evaluation.analogy_accuracy import (
+    SCORES,
+    RelationOutcome,
+    analogy_accuracies,
+)
 
 ORACLE, HELD_OUT = "oracle_alpha", "heldout_alpha"
 
 
 def outcome(
-    name: str, right: list[list[bool]], *, group: str = "g", asked: int = 0, x: object = None
+    name: str, correct: list[list[bool]], *, group: str = "g", total: int = 0, x: object = None
 ) -> RelationOutcome:
-    """`right` has a few columns, which stand for the first values of α."""
-    table = np.zeros((len(right), len(ALPHAS)), np.bool_)
-    if right:
-        table[:, : len(right[0])] = right
-    words = np.arange(len(right)) if x is None else np.array(x)
-    return RelationOutcome(name, group, asked or len(right), words, table)
+    """`correct` has a few columns, which stand for the first values of α."""
+    table = np.zeros((len(correct), len(ALPHAS)), np.bool_)
+    if correct:
+        table[:, : len(correct[0])] = correct
+    words = np.arange(len(correct)) if x is None else np.array(x)
+    return RelationOutcome(name, group, total or len(correct), words, table)
 
 
 def test_a_relation_is_scored_at_the_alpha_of_each_score() -> None:
-    right = np.zeros((4, 21), np.bool_)
-    right[:1, 0] = right[:2, 20] = right[:3, 8] = True
-    found = analogy_accuracies([RelationOutcome("r", "g", 5, np.arange(4), right)])
+    correct = np.zeros((4, 21), np.bool_)
+    correct[:1, 0] = correct[:2, 20] = correct[:3, 8] = True
+    found = analogy_accuracies([RelationOutcome("r", "g", 5, np.arange(4), correct)])
     assert found.relations["r"].scores == {"three_cos_add": 25, "pair2vec": 50, ORACLE: 75}
     assert found.relations["r"].alphas == {ORACLE: 0.4}
     assert found.relations["r"].by_alpha[8] == 75
@@ -47,7 +51,7 @@ def test_held_out_alpha_is_chosen_on_the_other_relations_of_the_group() -> None:
 
 def test_a_relation_without_others_in_its_group_has_no_held_out_alpha() -> None:
     alone = outcome("alone", [[True, False]])
-    nothing = outcome("nothing", [], asked=3)
+    nothing = outcome("nothing", [], total=3)
     found = analogy_accuracies([alone, nothing])
     assert HELD_OUT not in found.relations["alone"].scores
     assert HELD_OUT not in found.groups["g"].scores
@@ -64,17 +68,19 @@ tables = st.lists(st.lists(st.booleans(), min_size=3, max_size=3), min_size=1, m
 
 @given(st.lists(tables, min_size=2, max_size=4))
 def test_groups_pool_questions_each_at_the_alpha_of_its_relation(
-    rights: list[list[list[bool]]],
+    correct_tables: list[list[list[bool]]],
 ) -> None:
-    outcomes = [outcome(str(number), right) for number, right in enumerate(rights)]
+    outcomes = [outcome(str(number), correct) for number, correct in enumerate(correct_tables)]
     group = analogy_accuracies(outcomes).groups["g"]
     hits = dict.fromkeys((ORACLE, HELD_OUT), 0)
-    for number, right in enumerate(rights):
-        others = [row for other in rights[:number] + rights[number + 1 :] for row in other]
-        for name, rows in {ORACLE: right, HELD_OUT: others}.items():
+    for number, correct in enumerate(correct_tables):
+        others = [
+            row for other in correct_tables[:number] + correct_tables[number + 1 :] for row in other
+        ]
+        for name, rows in {ORACLE: correct, HELD_OUT: others}.items():
             alpha = max(range(3), key=lambda column: sum(row[column] for row in rows))
-            hits[name] += sum(row[alpha] for row in right)
-    questions = [row for right in rights for row in right]
+            hits[name] += sum(row[alpha] for row in correct)
+    questions = [row for correct in correct_tables for row in correct]
     assert group.n == len(questions)
     for name, count in hits.items():
         assert group.scores[name] == pytest.approx(100 * count / len(questions), abs=0.005)
@@ -85,19 +91,21 @@ def test_groups_pool_questions_each_at_the_alpha_of_its_relation(
 
 
 def test_an_interval_of_independent_questions_is_the_binomial_one() -> None:
-    right = [[number % 2 == 0] for number in range(400)]
-    low, high = analogy_accuracies([outcome("r", right)]).relations["r"].intervals["three_cos_add"]
+    correct = [[number % 2 == 0] for number in range(400)]
+    low, high = (
+        analogy_accuracies([outcome("r", correct)]).relations["r"].intervals["three_cos_add"]
+    )
     assert low == pytest.approx(50 - 4.9, abs=0.7)
     assert high == pytest.approx(50 + 4.9, abs=0.7)
 
 
 def test_questions_that_share_their_x_do_not_narrow_an_interval() -> None:
-    right, x = [[number % 3 == 0] for number in range(60)], list(range(60))
-    once = analogy_accuracies([outcome("r", right, x=x)])
-    many = analogy_accuracies([outcome("r", 40 * right, x=40 * x)])
+    correct, x = [[number % 3 == 0] for number in range(60)], list(range(60))
+    once = analogy_accuracies([outcome("r", correct, x=x)])
+    many = analogy_accuracies([outcome("r", 40 * correct, x=40 * x)])
     assert many.relations["r"].intervals == once.relations["r"].intervals
     # Also when they belong to different relations of a group.
-    apart = analogy_accuracies([outcome(str(n), right, x=x) for n in range(40)])
+    apart = analogy_accuracies([outcome(str(n), correct, x=x) for n in range(40)])
     assert (
         apart.groups["g"].intervals["three_cos_add"]
         == (once.groups["g"].intervals["three_cos_add"])
