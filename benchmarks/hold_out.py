@@ -1,10 +1,10 @@
-"""Hold out some articles of SQuAD's training set, to choose the best weights of a run by.
+"""Hold out some articles of SQuAD's training set, to select the best checkpoint of a run.
 
     python benchmarks/hold_out.py TRAIN OUT [--every 36]
 
 TRAIN is in SQuAD's format, compressed or not. OUT gets two files, compressed: ``rest.json.xz``,
-and ``held_out.json.xz`` with every so many articles. SQuAD has no test set but on its authors'
-machine; who chooses by its dev set what to score on it scores too high.
+and ``held_out.json.xz`` with every n-th article. SQuAD's test set is not public; selecting a
+checkpoint on the dev set that is reported would overestimate.
 """
 
 import argparse
@@ -17,7 +17,6 @@ from pair2vec.text.sources import Source
 
 
 def main() -> None:
-    """Write both files."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("train", type=Path)
     parser.add_argument("out", type=Path)
@@ -28,7 +27,7 @@ def main() -> None:
     articles: list[dict[str, Any]] = content["data"]
     arguments.out.mkdir(parents=True, exist_ok=True)
     held_out = articles[:: arguments.every]
-    rest = [article for place, article in enumerate(articles) if place % arguments.every]
+    rest = [article for number, article in enumerate(articles) if number % arguments.every]
     for name, part in (("rest", rest), ("held_out", held_out)):
         path = arguments.out / f"{name}.json.xz"
         path.write_bytes(lzma.compress(json.dumps({**content, "data": part}).encode()))

@@ -1,4 +1,4 @@
-"""An invented corpus, where only speed is measured: text without sense, and what goes with it."""
+"""A random corpus with its vectors and neighbours, for benchmarks that measure only speed."""
 
 from contextlib import closing
 from pathlib import Path
@@ -14,14 +14,14 @@ from pair2vec.version import __version__
 from pair2vec.word_vectors.formats import random_vectors
 
 SENTENCE = 100
-"""Tokens of a sentence: so many that contexts are of all lengths in nearly equal parts."""
+"""Tokens of a sentence: enough that contexts of all lengths are about equally frequent."""
 
 
 def write_corpus(folder: Path, words: int, tokens: int) -> None:
-    """About so many tokens, each drawn by 1 / rank."""
+    """About `tokens` tokens, each drawn with probability ~ 1 / rank."""
     shares = 1 / np.arange(1, words + 1)
     shares /= shares.sum()
-    # Counts as in a large corpus, so that every word can be drawn as a negative one.
+    # Counts as in a large corpus, so that every word can be drawn as a negative.
     counts = np.maximum(1, shares * 1e9).astype(np.int64).tolist()
     vocabulary = Vocabulary([WordCount(f"w{rank}", count) for rank, count in enumerate(counts)])
     tokens = tokens // SENTENCE * SENTENCE
@@ -43,12 +43,11 @@ def write_corpus(folder: Path, words: int, tokens: int) -> None:
 
 
 def start_vectors(corpus: Corpus, recipe: Recipe) -> Tensor:
-    """Random ones."""
     generator = np.random.default_rng(0)
     return torch.from_numpy(random_vectors(corpus.vocabulary, recipe.pair.dimension, generator))
 
 
 def random_neighbours(corpus: Corpus, recipe: Recipe) -> Tensor:
-    """A table as large as that of the nearest words."""
+    """A table of the size of the nearest-neighbour table."""
     shape = (len(corpus.vocabulary), recipe.negatives.neighbours)
     return torch.randint(len(SPECIAL_TOKENS), shape[0], shape, dtype=torch.int32)

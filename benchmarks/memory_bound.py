@@ -1,9 +1,8 @@
-"""A bound on the memory of a process, the pages of files that it reads among it.
+"""A limit on the memory of a process, page cache included, by a control group (cgroup).
 
-Limits of a process (``ulimit``) do not do: they count addresses, of which a mapped corpus takes as
-many as it is long, or leave out the pages that the kernel keeps of files. A control group counts
-and bounds both. One is made beneath that of this process: by systemd where it runs for this user,
-or else in the kernel's own folder, which takes root.
+``ulimit`` does not suffice: it limits the address space, which a memory-mapped corpus fills, or
+leaves out the page cache. A cgroup limits both. It is created below that of this process: by
+systemd where it runs for this user, or else in ``/sys/fs/cgroup``, which needs root.
 """
 
 import os
@@ -18,7 +17,7 @@ _ROOT = Path("/sys/fs/cgroup")
 
 
 class Bound(NamedTuple):
-    """How to start a process that is bounded, and where its use of memory is told."""
+    """The command prefix that starts a process within the limit, and its cgroup."""
 
     prefix: Sequence[str]
     group: Path | None = None
@@ -26,7 +25,7 @@ class Bound(NamedTuple):
 
 @contextmanager
 def memory_bound(megabytes: int) -> Iterator[Bound | None]:
-    """Of so many, or None where none can be had."""
+    """A limit of so many megabytes, or None where cgroups cannot be used."""
     scope = ["systemd-run", "--user", "--scope", "--quiet", f"--property=MemoryMax={megabytes}M"]
     scope.append("--property=MemorySwapMax=0")
     if (
@@ -54,16 +53,16 @@ def memory_bound(megabytes: int) -> Iterator[Bound | None]:
 
 
 def _own_group() -> Path:
-    """Of this process, where memory is bounded: of its own hierarchy, or of the only one."""
+    """The cgroup of this process: in the memory hierarchy (v1), or the unified one (v2)."""
     lines = [line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()]
-    of_memory = [path for _, kinds, path in lines if "memory" in kinds.split(",")]
-    if of_memory:
-        return _ROOT / "memory" / of_memory[0].lstrip("/")
+    memory_paths = [path for _, kinds, path in lines if "memory" in kinds.split(",")]
+    if memory_paths:
+        return _ROOT / "memory" / memory_paths[0].lstrip("/")
     return _ROOT / next(path for _, kinds, path in lines if not kinds).lstrip("/")
 
 
 def peak_mb(bound: Bound) -> float | None:
-    """The most memory that was in use, where it is told."""
+    """The peak memory use, where the cgroup reports it."""
     for name in ("memory.peak", "memory.max_usage_in_bytes"):
         if bound.group is not None and (bound.group / name).exists():
             return int((bound.group / name).read_text()) / 1e6

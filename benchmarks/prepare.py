@@ -1,4 +1,4 @@
-"""How fast `prepare` is, and how much memory it takes, beside a plain split-and-count loop.
+"""Speed and peak memory of `prepare`, beside a plain split-and-count loop.
 
     python benchmarks/prepare.py [--text FILE...] [--workers N]
 
@@ -29,12 +29,10 @@ from pair2vec.text.prepare import prepare
 
 SAMPLE = "test/test_data/enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2"
 DUMP_BYTES = 40_000_000
-PAGES_A_STREAM = 100
+PAGES_PER_STREAM = 100
 
 
 class Measured(NamedTuple):
-    """One run."""
-
     seconds: float
     cpu_seconds: float
     tokens: int
@@ -42,7 +40,6 @@ class Measured(NamedTuple):
 
 
 def main() -> None:
-    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--text", nargs="*", type=Path, default=default_texts())
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
@@ -58,7 +55,6 @@ def main() -> None:
 
 
 def default_texts() -> list[Path]:
-    """The corpora of $PAIR2VEC_DATA, if there are any."""
     return sorted(Path(os.environ.get("PAIR2VEC_DATA", "")).glob("corpora/*.txt.xz"))
 
 
@@ -100,7 +96,6 @@ def dump_rows(folder: Path, workers: int) -> None:
 
 
 def print_row(name: str, size: int, measured: Measured, speed: float | None = None) -> None:
-    """One line of a table."""
     if speed is None:
         speed = measured.tokens / 1e6 / measured.seconds
     print(
@@ -111,7 +106,7 @@ def print_row(name: str, size: int, measured: Measured, speed: float | None = No
 
 
 def write_head(texts: list[Path], path: Path, size: int) -> int:
-    """The first `size` bytes of the texts, over and over if they are shorter."""
+    """The first `size` bytes of the texts, repeated if they are shorter."""
     with path.open("wb") as out:
         while out.tell() < size:
             for text in texts:
@@ -122,7 +117,7 @@ def write_head(texts: list[Path], path: Path, size: int) -> int:
 
 
 def write_dump(plain: Path, packed: Path) -> None:
-    """The sample's pages repeated, and the same bytes as Wikipedia packs them."""
+    """The sample's pages repeated, plain and as Wikipedia compresses them."""
     package = importlib.util.find_spec("gensim")
     assert package is not None and package.origin is not None, "gensim is not installed"
     sample = bz2.decompress((Path(package.origin).parent / SAMPLE).read_bytes())
@@ -131,8 +126,8 @@ def write_dump(plain: Path, packed: Path) -> None:
     pages = [page + b"</page>" for page in pages] * (DUMP_BYTES // (end - start))
     streams = [sample[:start]]
     streams += [
-        b"".join(pages[first : first + PAGES_A_STREAM])
-        for first in range(0, len(pages), PAGES_A_STREAM)
+        b"".join(pages[first : first + PAGES_PER_STREAM])
+        for first in range(0, len(pages), PAGES_PER_STREAM)
     ]
     streams.append(sample[end:])
     plain.write_bytes(b"".join(streams))
@@ -140,7 +135,7 @@ def write_dump(plain: Path, packed: Path) -> None:
 
 
 def prepare_with(inputs: list[Path], out: Path, workers: int) -> int:
-    """What is measured; returns the tokens of the text."""
+    """Returns the tokens of the text."""
     corpus = prepare([str(path) for path in inputs], out, workers=workers)
     shutil.rmtree(out)
     return corpus.manifest.text_tokens
@@ -156,7 +151,7 @@ def split_and_count(path: Path) -> int:
 
 
 def in_new_process(function: Callable[..., int], *arguments: object) -> Measured:
-    """Run in a fresh process, so that peak memory is that run's own."""
+    """Run in a fresh process, so that peak memory is that of this run."""
     receiver, sender = multiprocessing.Pipe(duplex=False)
     process = multiprocessing.get_context("spawn").Process(
         target=_measure, args=(sender, function, arguments)
@@ -184,7 +179,7 @@ def _measure(
 
 
 class PeakMemory(threading.Thread):
-    """Samples the resident memory of this process and its children together."""
+    """Samples the resident memory of this process and its children until the process ends."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
@@ -192,7 +187,6 @@ class PeakMemory(threading.Thread):
         self.start()
 
     def run(self) -> None:
-        """Sample until the process ends."""
         own = os.getpid()
         while True:
             children = Path(f"/proc/{own}/task/{own}/children").read_text().split()

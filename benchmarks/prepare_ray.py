@@ -1,11 +1,10 @@
-"""What `prepare --engine ray` costs and brings beside the local engine, on one machine.
+"""Speed of `prepare --engine ray` beside the local engine, on one machine.
 
     python benchmarks/prepare_ray.py [--text FILE] [--megabytes N] [--times N]
 
-The text is the first so many megabytes of a file, or words without sense drawn by a fixed seed.
-Each figure is of the fastest of N runs. Ray is on this machine alone: the figures are what Ray adds
-to the work, not what more machines would do. The CPU seconds of the process itself are what more
-workers do not take from it.
+The text is the first megabytes of a file, or random words drawn with a fixed seed. Each figure is
+the fastest of N runs. Ray runs on this machine alone: the figures show its overhead, not what more
+machines would gain. The CPU seconds of the main process are what more workers cannot reduce.
 """
 
 import argparse
@@ -28,11 +27,10 @@ from pair2vec.text.prepare import make_corpus, open_engine
 from pair2vec.text.sources import Source
 
 SENTENCE = 20
-"""Words of an invented sentence."""
+"""Words of a random sentence."""
 
 
 def main() -> None:
-    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--text", type=Path)
     parser.add_argument("--megabytes", type=int, default=50)
@@ -42,7 +40,7 @@ def main() -> None:
     os.environ.pop("RAY_ADDRESS", None)
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     print(f"{machine.describe()}, Ray {ray.__version__}")
-    print(f"load of the machine when this began: {os.getloadavg()[0]:.1f}\n")
+    print(f"load of the machine at the start: {os.getloadavg()[0]:.1f}\n")
     with tempfile.TemporaryDirectory() as scratch:
         text = Path(scratch) / "text.txt"
         write_text(text, arguments.text, arguments.megabytes * 1_000_000)
@@ -53,7 +51,7 @@ def main() -> None:
 
 
 def write_text(path: Path, source: Path | None, size: int) -> None:
-    """The head of `source`, or invented words, the n-th most frequent by 1 / n."""
+    """The head of `source`, or random words, the n-th most frequent with probability ~ 1 / n."""
     if source is not None:
         with source.open("rb") as file:
             path.write_bytes(file.read(size))
@@ -83,7 +81,7 @@ def engine_rows(text: Path, times: int) -> None:
 
 
 def start_ray(workers: int) -> float:
-    """How long it takes until a first task is done."""
+    """Seconds until a first task is done."""
     start = time.perf_counter()
     ray.init(num_cpus=workers, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
     ray.get(ray.remote(encode_piece).remote(Piece("", 0, b"A word.", is_dump=False)))
@@ -91,22 +89,18 @@ def start_ray(workers: int) -> float:
 
 
 def prepare(text: Path, engine: str, workers: int) -> None:
-    """What is measured."""
     out = text.parent / "corpus"
     make_corpus([str(text)], out, engine=engine, workers=workers)
     shutil.rmtree(out)
 
 
 class Measured(NamedTuple):
-    """One run."""
-
     seconds: float
     own_cpu: float
     """CPU seconds of this process, which reads, counts and writes, however many workers it has."""
 
 
 def best(times: int, function: Callable[..., None], *arguments: object) -> Measured:
-    """The fastest of so many runs."""
     runs = []
     for _ in range(times):
         start, cpu = time.perf_counter(), time.process_time()
@@ -116,7 +110,6 @@ def best(times: int, function: Callable[..., None], *arguments: object) -> Measu
 
 
 def print_row(name: str, measured: Measured, text: Path) -> None:
-    """One line of a table."""
     speed = text.stat().st_size / 1e6 / measured.seconds
     print(f"{name:42}{measured.seconds:8.1f}{speed:8.1f}{measured.own_cpu:10.1f}", flush=True)
 
@@ -135,7 +128,6 @@ def encoding_rows(text: Path, times: int) -> None:
 
 
 def encode(piece: Piece) -> bytes:
-    """What a worker does."""
     return encode_piece(piece).to_bytes()
 
 
@@ -158,7 +150,6 @@ def encode_by_ray_data(pieces: list[Piece]) -> None:
 
 
 def encode_row(row: dict[str, object]) -> dict[str, bytes]:
-    """A piece of text as a row of Ray Data's."""
     content, continues = row["content"], row["continues"]
     assert isinstance(content, bytes)
     piece = Piece("", 0, content, is_dump=False, continues=bool(continues))

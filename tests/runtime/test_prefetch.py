@@ -1,4 +1,4 @@
-"""Items made ahead by another thread: the same ones, and nothing is left of who made them."""
+"""Prefetched items: the same ones in the same order, by a thread that never outlives its use."""
 
 import threading
 from collections.abc import Iterator
@@ -10,30 +10,30 @@ from hypothesis import strategies as st
 
 from pair2vec.runtime.prefetch import prefetch
 
-AHEAD = 4
+COUNT = 4
 
 
 class Source:
-    """Counts without end, and remembers how far it got and who asked."""
+    """Counts without end, and records its position and the threads that advance it."""
 
     def __init__(self, broken_at: int | None = None) -> None:
-        self.made = threading.Semaphore(0)
-        self.asked_by: set[int] = set()
+        self.produced = threading.Semaphore(0)
+        self.threads: set[int] = set()
         self.last = -1
         self._broken_at = broken_at
 
     def __iter__(self) -> Iterator[int]:
         for number in count():
-            self.asked_by.add(threading.get_ident())
+            self.threads.add(threading.get_ident())
             if number == self._broken_at:
                 raise OSError(f"no item {number}")
             self.last = number
-            self.made.release()
+            self.produced.release()
             yield number
 
-    def has_made(self, items: int, seconds: float) -> bool:
-        """Whether it makes so many more before the time is over."""
-        return all(self.made.acquire(timeout=seconds) for _ in range(items))
+    def produces(self, items: int, seconds: float) -> bool:
+        """Whether so many more items are produced in time."""
+        return all(self.produced.acquire(timeout=seconds) for _ in range(items))
 
 
 @pytest.fixture(autouse=True)
@@ -44,68 +44,68 @@ def no_thread_is_left() -> Iterator[None]:
 
 
 @given(st.lists(st.integers() | st.text() | st.lists(st.integers())), st.integers(1, 9))
-def test_items_made_ahead_are_the_same_in_the_same_order(items: list[object], ahead: int) -> None:
-    """Those that are false in themselves, like 0, among them."""
-    assert list(prefetch(iter(items), ahead)) == items
+def test_prefetched_items_are_the_same_in_the_same_order(items: list[object], count: int) -> None:
+    """Falsy items, like 0, included."""
+    assert list(prefetch(iter(items), count)) == items
 
 
-def test_items_are_made_by_one_other_thread_while_another_is_used() -> None:
+def test_items_are_produced_by_one_other_thread_while_another_is_used() -> None:
     source = Source()
-    ahead = prefetch(iter(source), AHEAD)
-    assert next(ahead) == 0
-    assert source.has_made(1 + AHEAD, seconds=60)
-    # No more than that: the rest waits until the next one is asked for.
-    assert not source.has_made(1, seconds=0.05)
-    assert next(ahead) == 1
-    assert source.has_made(1, seconds=60)
-    assert len(source.asked_by) == 1
-    assert threading.get_ident() not in source.asked_by
+    prefetched = prefetch(iter(source), COUNT)
+    assert next(prefetched) == 0
+    assert source.produces(1 + COUNT, seconds=60)
+    # No more than that, until the next one is consumed.
+    assert not source.produces(1, seconds=0.05)
+    assert next(prefetched) == 1
+    assert source.produces(1, seconds=60)
+    assert len(source.threads) == 1
+    assert threading.get_ident() not in source.threads
 
 
-@pytest.mark.parametrize("broken_at", [0, 1, AHEAD, AHEAD + 3])
-def test_an_error_comes_after_the_items_before_it(broken_at: int) -> None:
-    ahead = prefetch(iter(Source(broken_at)), AHEAD)
-    assert list(islice(ahead, broken_at)) == list(range(broken_at))
+@pytest.mark.parametrize("broken_at", [0, 1, COUNT, COUNT + 3])
+def test_an_error_is_raised_after_the_items_before_it(broken_at: int) -> None:
+    prefetched = prefetch(iter(Source(broken_at)), COUNT)
+    assert list(islice(prefetched, broken_at)) == list(range(broken_at))
     with pytest.raises(OSError, match=f"no item {broken_at}"):
-        next(ahead)
-    assert list(ahead) == []
+        next(prefetched)
+    assert list(prefetched) == []
 
 
-def test_an_error_that_no_one_gets_to_does_no_harm() -> None:
-    ahead = prefetch(iter(Source(broken_at=3)), AHEAD)
-    assert list(islice(ahead, 2)) == [0, 1]
+def test_an_error_that_is_never_reached_is_ignored() -> None:
+    prefetched = prefetch(iter(Source(broken_at=3)), COUNT)
+    assert list(islice(prefetched, 2)) == [0, 1]
 
 
 @pytest.mark.parametrize("taken", [1, 2, 7])
-def test_who_stops_early_leaves_neither_a_thread_nor_a_long_wait(taken: int) -> None:
+def test_closing_early_ends_the_thread_at_once(taken: int) -> None:
     source, before = Source(), threading.active_count()
-    ahead = prefetch(iter(source), AHEAD)
-    assert list(islice(ahead, taken)) == list(range(taken))
+    prefetched = prefetch(iter(source), COUNT)
+    assert list(islice(prefetched, taken)) == list(range(taken))
     assert threading.active_count() == before + 1
-    ahead.close()  # type: ignore[attr-defined]
+    prefetched.close()  # type: ignore[attr-defined]
     assert threading.active_count() == before
-    assert source.last < taken + AHEAD
+    assert source.last < taken + COUNT
 
 
-def test_a_loop_that_is_left_is_closed() -> None:
+def test_leaving_a_loop_ends_the_thread() -> None:
     before = threading.active_count()
-    for number in prefetch(iter(Source()), AHEAD):
+    for number in prefetch(iter(Source()), COUNT):
         if number == 3:
             break
     assert threading.active_count() == before
 
 
-def test_of_one_made_ahead_of_another_no_thread_is_left_either() -> None:
+def test_nested_prefetching_ends_both_threads() -> None:
     before = threading.active_count()
-    for number in prefetch(prefetch(iter(Source()), 1), AHEAD):
+    for number in prefetch(prefetch(iter(Source()), 1), COUNT):
         if number == 3:
             assert threading.active_count() == before + 2
             break
     assert threading.active_count() == before
 
 
-def test_what_is_never_asked_for_is_never_begun() -> None:
+def test_an_unused_iterator_is_never_started() -> None:
     source = Source()
-    ahead = prefetch(iter(source), AHEAD)
-    assert not source.asked_by
-    del ahead
+    prefetched = prefetch(iter(source), COUNT)
+    assert not source.threads
+    del prefetched

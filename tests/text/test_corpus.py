@@ -66,7 +66,7 @@ def test_ids_take_two_bytes_while_they_fit(tmp_path: Path, extra: int, dtype: st
     assert corpus.sentences.tolist() == [1, 4]
 
 
-def test_the_fingerprint_tells_corpora_apart(tmp_path: Path) -> None:
+def test_different_corpora_have_different_fingerprints(tmp_path: Path) -> None:
     prints = []
     for number, sentences in enumerate([[["a", "b"]], [["a", "b"]], [["b", "a"]], [["a"], ["b"]]]):
         folder = tmp_path / str(number)
@@ -86,7 +86,7 @@ def test_a_folder_without_manifest_is_no_corpus(tmp_path: Path) -> None:
         open_corpus(tmp_path / "nothing")
 
 
-def test_a_corpus_that_is_not_as_its_manifest_says_is_refused(tmp_path: Path) -> None:
+def test_a_corpus_that_does_not_match_its_manifest_is_refused(tmp_path: Path) -> None:
     write(tmp_path, [["a", "b"]])
     tokens = tmp_path / "tokens.bin"
     tokens.write_bytes(tokens.read_bytes()[:-1])

@@ -26,14 +26,14 @@ def prepare_by_ray(text: Path) -> tuple[str | Path, ...]:
     return ("prepare", text, "--out", text.parent / "corpus", "--engine", "ray", "--workers", "2")
 
 
-def test_without_ray_the_extra_is_named(text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ray_the_error_names_the_extra(text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (text.parent / "ray.py").write_text("raise ImportError('no Ray here')")
     monkeypatch.setenv("PYTHONPATH", str(text.parent))
     assert_fails(pair2vec(*prepare_by_ray(text)), 1, "needs Ray: pip install 'pair2vec[ray]'")
     assert not (text.parent / "corpus").exists()
 
 
-def test_an_engine_that_is_not_known_is_refused(text: Path) -> None:
+def test_an_unknown_engine_is_refused(text: Path) -> None:
     with pytest.raises(UsageError, match="engine is 'spark'; it must be local or ray"):
         open_engine("spark", 1)
     done = pair2vec("prepare", text, "--out", text.parent / "corpus", "--engine", "spark")
@@ -49,7 +49,7 @@ def silent_port() -> Iterator[int]:
         yield listener.getsockname()[1]
 
 
-def test_a_cluster_that_does_not_answer_is_a_line_and_not_a_hang(
+def test_a_cluster_that_does_not_answer_is_an_error_and_not_a_hang(
     silent_port: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("ray", reason="needs Ray: pip install 'pair2vec[ray]'")
@@ -62,9 +62,7 @@ def test_a_cluster_that_does_not_answer_is_a_line_and_not_a_hang(
         pass
 
 
-def test_a_cluster_named_in_no_way_known_is_a_line(
-    text: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_invalid_ray_address_is_an_error(text: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("ray", reason="needs Ray: pip install 'pair2vec[ray]'")
     monkeypatch.setenv("RAY_ADDRESS", "nowhere")
     assert_fails(pair2vec(*prepare_by_ray(text)), 1, "RAY_ADDRESS=nowhere: ")
@@ -75,7 +73,7 @@ def test_without_an_address_a_cluster_is_started_and_stopped(
 ) -> None:
     pytest.importorskip("ray", reason="needs Ray: pip install 'pair2vec[ray]'")
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    before = processes_of_ray()
+    before = ray_processes()
     done = pair2vec(*prepare_by_ray(text))
     assert done.returncode == 0, done.stderr
     assert "INFO" not in done.stderr
@@ -83,12 +81,12 @@ def test_without_an_address_a_cluster_is_started_and_stopped(
     for path in local.folder.iterdir():
         assert (text.parent / "corpus" / path.name).read_bytes() == path.read_bytes()
     deadline = time.monotonic() + 20
-    while processes_of_ray() - before:
+    while ray_processes() - before:
         assert time.monotonic() < deadline, "Ray was left running"
         time.sleep(0.1)
 
 
-def processes_of_ray() -> set[int]:
+def ray_processes() -> set[int]:
     found = set()
     for folder in Path("/proc").glob("[0-9]*"):
         try:

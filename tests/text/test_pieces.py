@@ -94,7 +94,7 @@ def test_only_articles_are_read() -> None:
     assert encoded.statistics.documents == 1
 
 
-def test_malformed_xml_is_named_with_its_position() -> None:
+def test_malformed_xml_is_an_error_with_its_position() -> None:
     broken = b"<page><title>Bad</titel></page>\n"
     good = page("Good", "line\nline")
     dump = HEAD + good + broken + b"</mediawiki>"
@@ -110,7 +110,7 @@ def test_a_dump_without_its_end_is_cut_short() -> None:
         pieces(HEAD + page("A", "text") + b"<page><title>", 10_000)
 
 
-def test_a_dump_with_bytes_that_are_not_utf8_is_mended_and_counted() -> None:
+def test_invalid_utf8_in_a_dump_is_replaced_and_counted() -> None:
     dump = HEAD + page("A", "Good text.") + page("B", "Caf? life.").replace(b"?", b"\xe9")
     (piece,) = pieces(dump + b"</mediawiki>", 10_000)
     encoded = encode_piece(piece)
@@ -118,7 +118,7 @@ def test_a_dump_with_bytes_that_are_not_utf8_is_mended_and_counted() -> None:
     assert encoded.words == ["a", "good", "text", ".", "b", "caf", "life"]
 
 
-def test_bytes_that_are_not_utf8_are_replaced_and_counted() -> None:
+def test_invalid_utf8_in_a_text_is_replaced_and_counted() -> None:
     (piece,) = pieces("good \ufffd ".encode() + b"b\xff\xfed caf\xe9 end.", 10_000)
     encoded = encode_piece(piece)
     assert encoded.statistics.invalid_bytes == 3

@@ -54,9 +54,7 @@ def test_a_corpus_holds_the_known_words_of_every_sentence(text: Path, tmp_path: 
     assert manifest.sources[0]["bytes"] == text.stat().st_size
 
 
-def test_the_corpus_is_the_same_to_the_byte_for_any_number_of_workers(
-    text: Path, tmp_path: Path
-) -> None:
+def test_the_corpus_is_byte_identical_for_any_number_of_workers(text: Path, tmp_path: Path) -> None:
     packed = tmp_path / "packed.bz2"
     packed.write_bytes(bz2.compress(sample_text().encode()) * 3)
     inputs = [str(text), str(packed)]
@@ -75,7 +73,7 @@ def test_compressed_or_cut_into_files_the_text_gives_the_same_tokens(
     assert plain.manifest.fingerprint == again.manifest.fingerprint
 
 
-def test_a_finished_corpus_is_refused_unless_told_to_overwrite(text: Path, tmp_path: Path) -> None:
+def test_a_finished_corpus_is_refused_without_overwrite(text: Path, tmp_path: Path) -> None:
     out = tmp_path / "corpus"
     prepare([str(text)], out, SMALL_PIECES)
     with pytest.raises(UsageError, match="already holds a corpus"):
@@ -96,7 +94,7 @@ def test_a_folder_of_other_things_is_never_touched(text: Path, tmp_path: Path) -
         prepare([str(text)], out / "thesis.doc", SMALL_PIECES)
 
 
-def test_a_stopped_job_goes_on_from_its_finished_pieces(text: Path, tmp_path: Path) -> None:
+def test_a_stopped_job_resumes_from_its_finished_pieces(text: Path, tmp_path: Path) -> None:
     class StopError(BaseException):
         pass
 

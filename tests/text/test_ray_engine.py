@@ -43,7 +43,7 @@ def cluster() -> Iterator[Any]:
 
 @pytest.fixture
 def second_node(cluster: Any) -> Iterator[Any]:
-    """A node that may be killed, at work already."""
+    """A node that may be killed, already running tasks."""
     node = cluster.add_node(**NODE)
     cluster.wait_for_nodes()
     with open_engine("ray", 2) as engine:
@@ -75,7 +75,7 @@ def expected(inputs: list[str], tmp_path_factory: pytest.TempPathFactory) -> dic
 
 
 def slowly_double(number: int) -> tuple[int, str]:
-    """The double, and the node it was made on."""
+    """The double, and the node that computed it."""
     time.sleep(0.3)
     return 2 * number, ray.get_runtime_context().get_node_id()
 
@@ -103,7 +103,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-def test_the_corpus_is_the_same_to_the_byte_as_by_the_local_engine(
+def test_the_corpus_is_byte_identical_to_that_of_the_local_engine(
     cluster: Any, inputs: list[str], expected: dict[str, bytes], tmp_path: Path
 ) -> None:
     assert "tokens-1.bin" in expected  # several shards
@@ -111,7 +111,7 @@ def test_the_corpus_is_the_same_to_the_byte_as_by_the_local_engine(
     assert contents(tmp_path / "corpus") == expected
 
 
-def test_workers_write_to_a_place_that_all_can_reach(
+def test_workers_write_to_shared_storage(
     cluster: Any, inputs: list[str], expected: dict[str, bytes], tmp_path: Path
 ) -> None:
     remote = f"local://{tmp_path}/corpus"
@@ -119,11 +119,11 @@ def test_workers_write_to_a_place_that_all_can_reach(
     assert contents(tmp_path / "corpus") == expected
 
 
-def test_a_killed_node_costs_its_pieces_and_not_the_job(
+def test_a_killed_node_does_not_stop_the_job(
     cluster: Any, second_node: Any, inputs: list[str], expected: dict[str, bytes], tmp_path: Path
 ) -> None:
-    # The other node has no room before this one is dead, and this one is stopped before it is
-    # killed: so it has pieces under way for certain.
+    # The other node is blocked until this one is dead, and this one is stopped before it is
+    # killed: so it certainly has unfinished pieces.
     free = tmp_path / "free"
     on_first = NodeAffinitySchedulingStrategy(cluster.head_node.node_id, soft=False)
     ray.remote(num_cpus=1, scheduling_strategy=on_first)(wait_for).remote(free)
@@ -146,20 +146,20 @@ def test_a_killed_node_costs_its_pieces_and_not_the_job(
     assert contents(tmp_path / "corpus") == expected
 
 
-def test_what_a_killed_node_had_under_way_is_done_elsewhere_and_comes_in_order(
+def test_tasks_of_a_killed_node_are_repeated_and_results_stay_in_order(
     cluster: Any, second_node: Any
 ) -> None:
     results = []
     with open_engine("ray", None) as engine:
         for doubled, _ in engine.ordered_map(slowly_double, range(12)):
             results.append(doubled)
-            # Two tasks are under way, and each node has room for one.
+            # Two tasks are running, one on each node.
             if len(results) == 5:
                 kill(cluster, second_node)
     assert results == list(range(0, 24, 2))
 
 
-def test_no_more_tasks_are_under_way_than_workers(second_node: Any) -> None:
+def test_no_more_tasks_run_than_workers(second_node: Any) -> None:
     def work(_: int) -> tuple[float, float]:
         start = time.time()
         time.sleep(0.05)
@@ -171,7 +171,7 @@ def test_no_more_tasks_are_under_way_than_workers(second_node: Any) -> None:
 
 
 @pytest.mark.parametrize(("first", "second"), [("ray", "local"), ("local", "ray")])
-def test_a_stopped_job_goes_on_with_either_engine_from_its_finished_pieces(
+def test_a_stopped_job_resumes_with_either_engine_from_its_finished_pieces(
     first: str,
     second: str,
     cluster: Any,
@@ -198,7 +198,9 @@ def test_a_stopped_job_goes_on_with_either_engine_from_its_finished_pieces(
     assert contents(out) == expected
 
 
-def test_what_is_wrong_with_an_input_is_said_as_locally(cluster: Any, tmp_path: Path) -> None:
+def test_errors_in_an_input_are_the_same_as_with_the_local_engine(
+    cluster: Any, tmp_path: Path
+) -> None:
     page = "<page><title>A</title><revision><text>b</text></revision></page>"
     dump = tmp_path / "dump.xml"
     dump.write_text(f'<mediawiki xmlns="http://x">\n{page}<page><oops></page>\n</mediawiki>')
@@ -210,7 +212,7 @@ def test_what_is_wrong_with_an_input_is_said_as_locally(cluster: Any, tmp_path: 
     assert messages[0] == messages[1]
 
 
-def test_a_node_with_another_version_is_named(
+def test_a_node_with_another_version_is_an_error_that_names_it(
     cluster: Any, inputs: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pair2vec.text.ray_engine.__version__", "99.0")
@@ -218,7 +220,7 @@ def test_a_node_with_another_version_is_named(
         prepare(inputs, tmp_path / "corpus", CONFIG, engine="ray")
 
 
-def test_a_node_without_the_package_is_a_line(
+def test_a_node_without_the_package_is_an_error(
     cluster: Any, tmp_path: Path, inputs: list[str]
 ) -> None:
     (tmp_path / "pair2vec.py").write_text("raise ImportError('not here')")
@@ -234,7 +236,7 @@ def test_a_node_without_the_package_is_a_line(
         cluster.remove_node(node)
 
 
-def test_the_command_works_on_the_cluster_that_the_environment_names(
+def test_the_command_uses_the_cluster_at_ray_address(
     cluster: Any,
     inputs: list[str],
     tmp_path: Path,

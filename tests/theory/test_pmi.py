@@ -36,7 +36,7 @@ def test_independent_x_y_and_c_have_an_mvpmi_of_minus_log_of_all_negatives() -> 
     assert mvpmi(INDEPENDENT, k_x=1, k_y=5, k_c=7) == pytest.approx(-log(13))
 
 
-def test_three_that_only_come_together_have_known_scores() -> None:
+def test_words_and_context_that_only_occur_together_have_known_scores() -> None:
     always = Counts(xyc=10, xy=10, xc=10, yc=10, x=10, y=10, c=10, total=1000)
     assert pmi(always) == pytest.approx(log(100))
     assert mvpmi(always) == pytest.approx(log(100) - log(8))
@@ -45,7 +45,7 @@ def test_three_that_only_come_together_have_known_scores() -> None:
     assert si4(always) == pytest.approx(0, abs=1e-12)
 
 
-def test_each_measure_is_the_fraction_in_the_paper() -> None:
+def test_each_measure_equals_its_formula_in_the_paper() -> None:
     counts = Counts(xyc=2, xy=3, xc=5, yc=7, x=11, y=13, c=17, total=19)
     p = Counts(*(count / 19 for count in counts))  # type: ignore[arg-type]
     assert pmi(counts) == pytest.approx(log(p.xyc / (p.xy * p.c)))
@@ -98,7 +98,7 @@ def test_arrays_are_scored_entry_by_entry(many: list[Counts]) -> None:
         Counts(xyc=0, xy=0, xc=0, yc=0, x=0, y=0, c=0, total=0),
     ],
 )
-def test_what_never_occurs_is_infinitely_unattracted(counts: Counts) -> None:
+def test_a_triple_that_never_occurs_scores_minus_infinity(counts: Counts) -> None:
     for measure in MEASURES:
         assert measure(counts) == (inf if measure is si1 else -inf)
 

@@ -144,8 +144,8 @@ def test_pairs_are_kept_as_often_as_the_rule_says(corpus: Corpus, rule: Subsampl
     repeats = 20
     for _ in range(repeats):
         triples = find_triples(tokens, 0, len(tokens), rule.weights(counts), generator)
-        x, y = triple_words(tokens, triples)
-        kept.update(zip(x.tolist(), y.tolist(), strict=True))
+        words = triple_words(tokens, triples)
+        kept.update(zip(*(ids.tolist() for ids in words), strict=True))
     for pair, count in pairs.most_common(30):
         expected = keep_probability(*pair)
         error = 5 * (expected * (1 - expected) / (count * repeats)) ** 0.5

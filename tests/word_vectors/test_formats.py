@@ -1,4 +1,4 @@
-"""Files of word vectors: every format, read to the bit, and damage that is named."""
+"""Files of word vectors: every format, read bit for bit, and errors that name the damage."""
 
 import gzip
 import struct
@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from numpy.typing import NDArray
@@ -91,8 +91,9 @@ ANY_VECTORS = array_shapes(min_dims=2, max_dims=2, max_side=6).flatmap(
 )
 
 
+@settings(deadline=None)  # it waits for the disk
 @given(ANY_VECTORS, st.data(), st.sampled_from(["", ".gz", ".bz2", ".xz"]))
-def test_what_is_written_is_read_back_to_the_bit(
+def test_vectors_are_read_back_bit_for_bit(
     vectors: NDArray[np.float32], data: st.DataObject, suffix: str
 ) -> None:
     assume(vectors.any())
@@ -144,7 +145,7 @@ def test_the_exact_spelling_wins_else_the_first_that_differs_in_case(file: Path)
     np.testing.assert_array_equal(read.vectors[SPECIAL:], VECTORS[[1, 3, 5]])
 
 
-def test_of_a_word_that_is_there_twice_the_first_counts(file: Path) -> None:
+def test_the_first_vector_of_a_repeated_word_counts(file: Path) -> None:
     file.write_bytes(as_glove(["a", "a"], VECTORS[:2]))
     read = read_word_vectors(file, vocabulary_of("a"))
     np.testing.assert_array_equal(read.vectors[SPECIAL], VECTORS[0])
@@ -171,7 +172,7 @@ def test_a_row_of_zeros_counts_as_not_found(file: Path) -> None:
     ]
 
 
-def test_coverage_counts_words_and_running_words(file: Path) -> None:
+def test_coverage_counts_words_and_tokens(file: Path) -> None:
     file.write_bytes(b"a 1 2\nb 1 2\n")
     vocabulary = Vocabulary([WordCount("a", 70), WordCount("x", 20), WordCount("b", 10)])
     read = read_word_vectors(file, vocabulary)
@@ -226,6 +227,7 @@ BEGINNINGS = [
 ]
 
 
+@settings(deadline=None)  # it waits for the disk
 @given(st.sampled_from(BEGINNINGS), st.binary(max_size=200))
 def test_whatever_the_bytes_the_error_is_one_of_ours(beginning: bytes, rest: bytes) -> None:
     with TemporaryDirectory() as folder:
@@ -259,7 +261,7 @@ def half_found(words: int = 1000, dimension: int = 50) -> WordVectors:
     return WordVectors(vocabulary, vectors * found[:, None], found)
 
 
-def test_filling_leaves_found_rows_and_makes_the_others_small_but_not_zero() -> None:
+def test_filling_keeps_known_vectors_and_makes_the_others_small_but_not_zero() -> None:
     given_vectors = half_found()
     before = given_vectors.vectors.copy()
     filled = fill_missing(given_vectors, np.random.default_rng(0))
@@ -267,9 +269,9 @@ def test_filling_leaves_found_rows_and_makes_the_others_small_but_not_zero() -> 
     np.testing.assert_array_equal(given_vectors.vectors, before)
     found = given_vectors.found
     np.testing.assert_array_equal(filled[found], before[found])
-    lengths = np.linalg.norm(filled, axis=1)
-    assert lengths.min() > 0
-    assert lengths[~found].mean() == pytest.approx(0.1 * lengths[found].mean(), rel=0.05)
+    norms = np.linalg.norm(filled, axis=1)
+    assert norms.min() > 0
+    assert norms[~found].mean() == pytest.approx(0.1 * norms[found].mean(), rel=0.05)
 
 
 def test_filling_depends_on_nothing_but_the_generator() -> None:
@@ -277,14 +279,14 @@ def test_filling_depends_on_nothing_but_the_generator() -> None:
     np.testing.assert_array_equal(first, second)
 
 
-def test_random_vectors_have_about_unit_length() -> None:
+def test_random_vectors_have_about_unit_norm() -> None:
     vectors = random_vectors(vocabulary_of(*"abcdefgh"), 300, np.random.default_rng(0))
     assert vectors.shape == (SPECIAL + 8, 300)
     assert vectors.dtype == np.float32
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=0.2)
 
 
-def test_real_glove_vectors_know_that_paris_is_like_london() -> None:
+def test_real_glove_vectors_of_paris_and_london_are_similar() -> None:
     path = real_data("vectors/glove.6B.100d.subset.txt.xz")
     vocabulary = vocabulary_of("the", ",", "paris", "london", "banana", "qqqxyzzy")
     read = read_word_vectors(path, vocabulary)

@@ -188,7 +188,7 @@ _BREAKS = np.array(
     [  # before: no start, a digit, a starter, another start
         [False, False, False, False],  # after no end
         [False, False, True, False],  # after an initial or an acronym
-        [False, False, True, True],  # after the abbreviation of what is numbered
+        [False, False, True, True],  # after an abbreviation that precedes a number
         [False, True, True, True],  # after another end
     ]
 )

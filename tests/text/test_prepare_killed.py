@@ -1,4 +1,4 @@
-"""Kill -9 at any moment: the next run ends with the same corpus."""
+"""`prepare` killed with SIGKILL at any moment: the next run completes the same corpus."""
 
 import os
 import random
