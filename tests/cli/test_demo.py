@@ -1,25 +1,15 @@
-"""The questions a newcomer sees answered first."""
+"""``pair2vec demo``: the first questions and answers a newcomer sees."""
 
-import io
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 from tests.tiny_model import save_tiny_model
 
 from pair2vec.api import load
 from pair2vec.cli.demo import _show_bundled_model, answered_questions
-from pair2vec.model import resolve as shelf
+from pair2vec.model import resolve
 
 WORDS = "in , . either or accept refuse france paris japan tokyo hot cold up down portland".split()
-
-
-def shown(width: int = 120) -> str:
-    console = Console(file=io.StringIO(), width=width, color_system=None)
-    _show_bundled_model(console)
-    file = console.file
-    assert isinstance(file, io.StringIO)
-    return file.getvalue()
 
 
 def test_questions_with_unknown_words_are_left_out(tmp_path: Path) -> None:
@@ -45,11 +35,15 @@ def test_answers_are_those_of_the_command_named(tmp_path: Path) -> None:
     assert by_command["nearest hot cold"][0] == f"{first.x} : {first.y}"
 
 
-def test_the_first_bundled_model_is_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shelf, "BUNDLED", tmp_path)
+def test_the_first_bundled_model_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setattr(resolve, "BUNDLED", tmp_path)
     for name in ("one", "two"):
         save_tiny_model(tmp_path / name, WORDS)
-    text = shown()
+    _show_bundled_model()
+    text = capsys.readouterr().out
     assert "The bundled model “one”" in text
     assert "two" not in text
     assert "“in portland , … .”" in text
@@ -57,7 +51,8 @@ def test_the_first_bundled_model_is_shown(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_without_a_bundled_model_nothing_is_shown(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(shelf, "BUNDLED", tmp_path)
-    assert not shown()
+    monkeypatch.setattr(resolve, "BUNDLED", tmp_path)
+    _show_bundled_model()
+    assert not capsys.readouterr().out

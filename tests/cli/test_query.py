@@ -1,4 +1,4 @@
-"""The commands that ask a model, as a user runs them."""
+"""The query commands as a user runs them."""
 
 import json
 import subprocess
@@ -143,7 +143,7 @@ def test_a_model_without_patterns_still_answers_pair(tmp_path: Path) -> None:
     assert answer["forward"]["patterns"] is None
 
 
-def test_analogy_weighs_relation_and_words_as_told(folder: Path, model: Pair2vec) -> None:
+def test_analogy_weighs_relation_and_words_by_alpha(folder: Path, model: Pair2vec) -> None:
     options = ["--alpha=0.25", "--direction=forward", "--top=4"]
     (answer,) = asked("analogy", "hot", "cold", "up", *options, "--model", folder)
     best = model.analogy("hot", "cold", "up", alpha=0.25, direction="forward", top=4)
@@ -316,7 +316,7 @@ def test_a_wrong_question_is_one_clear_line(
     assert done.stdout == ""
 
 
-def test_asking_a_model_never_imports_torch(folder: Path) -> None:
+def test_querying_a_model_never_imports_torch(folder: Path) -> None:
     code = """
 import atexit, sys
 from pair2vec.cli.main import main

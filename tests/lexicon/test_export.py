@@ -1,4 +1,4 @@
-"""Each format is read back by what reads it."""
+"""Each format is read back by a parser of it."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ from rdflib.namespace import RDF, SKOS
 
 from pair2vec.errors import UsageError
 from pair2vec.lexicon.evidence import Evidence
-from pair2vec.lexicon.export import LexiconEntry, export_lexicon, format_of
+from pair2vec.lexicon.export import LexiconEntry, export_lexicon, lexicon_format
 
 ENTRIES = [
     LexiconEntry("cheap", "antonym", "expensive", 0.91, [Evidence('cheap, not "expensive"', 2.0)]),
@@ -41,10 +41,10 @@ ANY_ENTRIES = st.lists(
 
 
 def text_of(entries: list[LexiconEntry], kind: str) -> str:
-    return "".join(export_lexicon(entries, format_of(PurePath("lexicon"), kind)))
+    return "".join(export_lexicon(entries, lexicon_format(PurePath("lexicon"), kind)))
 
 
-def test_tsv_has_a_head_and_a_line_an_entry() -> None:
+def test_tsv_has_a_header_and_a_line_an_entry() -> None:
     rows = list(csv.reader(io.StringIO(text_of(ENTRIES, "tsv")), "excel-tab", quoting=3))
     assert rows[0][:4] == ["x", "relation", "y", "probability"]
     assert rows[1] == ["cheap", "antonym", "expensive", "0.9100", 'cheap, not "expensive"', "", ""]
@@ -54,11 +54,7 @@ def test_tsv_has_a_head_and_a_line_an_entry() -> None:
 @given(ANY_ENTRIES)
 def test_json_lines_are_the_entries(entries: list[LexiconEntry]) -> None:
     lines = [json.loads(line) for line in text_of(entries, "jsonl").splitlines()]
-    found = [
-        LexiconEntry(**{**line, "evidence": [Evidence(**one) for one in line["evidence"]]})
-        for line in lines
-    ]
-    assert found == entries
+    assert list(map(LexiconEntry.from_json, lines)) == entries
 
 
 @settings(max_examples=40, deadline=None)
@@ -70,16 +66,16 @@ def test_turtle_is_parsed_and_has_every_relation_with_its_probability(
     labels = {str(label) for label in graph.objects(predicate=SKOS.prefLabel)}
     assert labels == {w.replace("_", " ") for e in entries for w in (e.x, e.y)}
     probability = rdflib.URIRef("urn:pair2vec:relation:probability")
-    found = set()
+    statements = set()
     for statement, value in graph.subject_objects(probability):
         parts = [graph.value(statement, part) for part in (RDF.subject, RDF.predicate, RDF.object)]
         x, relation, y = (unquote(str(part).rpartition(":")[2]) for part in parts)
         assert (parts[0], parts[1], parts[2]) in graph
-        found.add((x, relation, y, str(value)))
-    assert found == {(e.x, e.relation, e.y, f"{e.probability:.4f}") for e in entries}
+        statements.add((x, relation, y, str(value)))
+    assert statements == {(e.x, e.relation, e.y, f"{e.probability:.4f}") for e in entries}
 
 
-def test_turtle_says_in_the_terms_of_skos_what_skos_has_terms_for() -> None:
+def test_turtle_uses_the_properties_of_skos_where_there_are_any() -> None:
     graph = rdflib.Graph().parse(data=text_of(ENTRIES, "ttl"), format="turtle")
     term = rdflib.Namespace("urn:pair2vec:term:")
     assert (term.hot_dog, SKOS.broader, term.food) in graph
@@ -95,7 +91,7 @@ def test_solr_has_synonyms_both_ways_and_never_an_antonym() -> None:
     )
 
 
-def test_solr_escapes_what_it_gives_a_meaning() -> None:
+def test_solr_metacharacters_are_escaped() -> None:
     entry = LexiconEntry("a,b", "synonym", "c=>d", 1.0, [])
     assert text_of([entry], "solr").splitlines()[0] == r"a\,b => a\,b,c\=\>d"
 
@@ -110,12 +106,12 @@ def test_solr_escapes_what_it_gives_a_meaning() -> None:
         ("lexicon.tsv", "jsonl", "jsonl"),
     ],
 )
-def test_the_format_is_what_the_user_says_or_the_name(
+def test_the_format_is_the_named_one_or_that_of_the_suffix(
     name: str, typed: str | None, expected: str
 ) -> None:
-    assert format_of(PurePath(name), typed) == expected
+    assert lexicon_format(PurePath(name), typed) == expected
 
 
-def test_a_name_that_does_not_tell_is_asked_about() -> None:
+def test_an_unknown_suffix_without_a_format_is_refused() -> None:
     with pytest.raises(UsageError, match="which format"):
-        format_of(PurePath("lexicon.xml"), None)
+        lexicon_format(PurePath("lexicon.xml"), None)

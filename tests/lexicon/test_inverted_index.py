@@ -1,4 +1,4 @@
-"""The index lists every occurrence of every word that is not very frequent, and is made once."""
+"""The index has every position of every word that is not very frequent, and is built once."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.lexicon.small_corpus import make_corpus
 
-from pair2vec.lexicon import inverted_index as occurrences
-from pair2vec.lexicon.inverted_index import INDEX, INDEX_FOLDER, open_index
+from pair2vec.lexicon import inverted_index
+from pair2vec.lexicon.inverted_index import INDEX_FILE, INDEX_FOLDER, open_index
 
 TEXTS = st.lists(
     st.lists(st.sampled_from("abcdefg"), min_size=1, max_size=12).map(" ".join), min_size=1
@@ -20,47 +20,49 @@ TEXTS = st.lists(
 
 @settings(deadline=None, max_examples=30)
 @given(TEXTS, st.integers(5, 60), st.integers(1, 9), st.sampled_from([0.05, 0.2, 1.0]))
-def test_each_listed_word_has_its_positions_in_order(
+def test_each_indexed_word_has_its_positions_in_order(
     text: str, shard_ids: int, block: int, share: float
 ) -> None:
     with (
         TemporaryDirectory() as folder,
-        patch.object(occurrences, "_BLOCK", block),
-        patch.object(occurrences, "LARGEST_SHARE", share),
-        patch.object(occurrences, "ALWAYS_LISTED", 1),
+        patch.object(inverted_index, "_BLOCK", block),
+        patch.object(inverted_index, "MAX_INDEXED_SHARE", share),
+        patch.object(inverted_index, "ALWAYS_INDEXED", 1),
     ):
         corpus = make_corpus(Path(folder), text, shard_ids)
         index = open_index(corpus)
-        for shard, listed in zip(corpus.shards, index.shards, strict=True):
+        for shard, index_of_shard in zip(corpus.shards, index.shards, strict=True):
             for word in range(len(corpus.vocabulary)):
-                is_there = (shard.tokens == word) & index.is_listed[word]
-                np.testing.assert_array_equal(listed.of(word), np.flatnonzero(is_there))
+                expected = (shard.tokens == word) & index.is_indexed[word]
+                np.testing.assert_array_equal(
+                    index_of_shard.postings(word), np.flatnonzero(expected)
+                )
 
 
 def test_words_that_are_most_of_the_text_and_special_tokens_are_left_out(tmp_path: Path) -> None:
     corpus = make_corpus(tmp_path, "the cat\nthe dog\n" * 1000 + "a rare bird\n")
-    assert open_index(corpus).is_listed[4:].all()
-    with patch.object(occurrences, "ALWAYS_LISTED", 10):
+    assert open_index(corpus).is_indexed[4:].all()
+    with patch.object(inverted_index, "ALWAYS_INDEXED", 10):
         index = open_index(corpus)
-    listed = {w for w, yes in zip(corpus.vocabulary.words, index.is_listed, strict=True) if yes}
-    assert listed == {"a", "rare", "bird"}
+    indexed = {w for w, yes in zip(corpus.vocabulary.words, index.is_indexed, strict=True) if yes}
+    assert indexed == {"a", "rare", "bird"}
 
 
-def test_the_index_is_made_once_and_again_for_another_corpus(tmp_path: Path) -> None:
+def test_the_index_is_built_once_and_again_for_another_corpus(tmp_path: Path) -> None:
     corpus = make_corpus(tmp_path, "hot and cold\n")
-    told: list[tuple[int, int]] = []
-    open_index(corpus, lambda done, all_: told.append((done, all_)))
-    assert told == [(5, 5)]
-    open_index(corpus, lambda *_: pytest.fail("made again"))
-    (corpus.folder / INDEX_FOLDER / INDEX).write_text('{"format": 1, "corpus": "another"}')
-    open_index(corpus, lambda done, all_: told.append((done, all_)))
-    assert len(told) == 2
+    reported: list[tuple[int, int]] = []
+    open_index(corpus, lambda done, total: reported.append((done, total)))
+    assert reported == [(5, 5)]
+    open_index(corpus, lambda *_: pytest.fail("built again"))
+    (corpus.folder / INDEX_FOLDER / INDEX_FILE).write_text('{"format": 1, "corpus": "another"}')
+    open_index(corpus, lambda done, total: reported.append((done, total)))
+    assert len(reported) == 2
 
 
 def test_what_a_killed_process_left_is_not_taken_for_an_index(tmp_path: Path) -> None:
     corpus = make_corpus(tmp_path, "hot and cold\n")
     with (
-        patch.object(occurrences, "_place", side_effect=KeyboardInterrupt),
+        patch.object(inverted_index, "_scatter", side_effect=KeyboardInterrupt),
         pytest.raises(KeyboardInterrupt),
     ):
         open_index(corpus)
@@ -68,4 +70,4 @@ def test_what_a_killed_process_left_is_not_taken_for_an_index(tmp_path: Path) ->
     (corpus.folder / INDEX_FOLDER).mkdir()
     (corpus.folder / INDEX_FOLDER / "positions-0.bin").write_bytes(b"1234")
     word = corpus.vocabulary.ids["hot"]
-    assert open_index(corpus).shards[0].of(word).tolist() == [1]
+    assert open_index(corpus).shards[0].postings(word).tolist() == [1]

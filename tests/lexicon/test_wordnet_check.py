@@ -1,4 +1,4 @@
-"""WordNet confirms what it says, of words that it has."""
+"""WordNet confirms the entries that it has, of words that it has."""
 
 from pathlib import Path
 
@@ -22,8 +22,8 @@ def entry(x: str, relation: str, y: str) -> LexiconEntry:
     return LexiconEntry(x, relation, y, 0.9, [])
 
 
-def test_entries_are_confirmed_where_wordnet_says_the_same(wordnet: WordNet) -> None:
-    entries = [
+def test_entries_are_confirmed_where_wordnet_has_the_relation(wordnet: WordNet) -> None:
+    lexicon = [
         entry("hot", "antonym", "cold"),
         entry("hot", "antonym", "dog"),
         entry("dog", "hypernym", "animal"),
@@ -33,11 +33,11 @@ def test_entries_are_confirmed_where_wordnet_says_the_same(wordnet: WordNet) -> 
         entry("wheel", "part", "car"),
         entry("hot", "antonym", "xyzzyx"),
     ]
-    found = {
-        one.relation: (one.entries, one.confirmed)
-        for one in check_against_wordnet(entries, wordnet)
+    agreement = {
+        relation: (entries, confirmed)
+        for relation, entries, confirmed in check_against_wordnet(lexicon, wordnet)
     }
-    assert found == {
+    assert agreement == {
         "antonym": (2, 1),
         "hypernym": (1, 1),
         "hyponym": (1, 1),
@@ -46,6 +46,6 @@ def test_entries_are_confirmed_where_wordnet_says_the_same(wordnet: WordNet) -> 
     }
 
 
-def test_without_wordnet_there_is_nothing_to_check_by(tmp_path: Path) -> None:
+def test_a_folder_without_wordnet_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError):
         WordNet.open(tmp_path)

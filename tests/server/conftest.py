@@ -1,4 +1,4 @@
-"""A small model, and a client of the server that asks it."""
+"""A small model, and a client of its server."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The command, as a process: it answers, and stops without cutting anybody off."""
+"""The server as a process: it answers, and finishes requests in flight when it stops."""
 
 import os
 import re
@@ -40,8 +40,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_it_answers_and_ends_at_a_signal_with_code_0(folder: Path) -> None:
     with served(folder) as (process, address):
-        asked = {"x": "hot", "y": "cold"}
-        assert httpx.get(f"{address}/api/nearest", params=asked).status_code == 200
+        pair = {"x": "hot", "y": "cold"}
+        assert httpx.get(f"{address}/api/nearest", params=pair).status_code == 200
         assert httpx.get(address).headers["content-type"].startswith("text/html")
         process.send_signal(signal.SIGTERM)
         assert process.wait(timeout=20) in (0, -signal.SIGTERM)
@@ -67,29 +67,29 @@ def test_an_address_in_use_is_one_line_and_code_2(folder: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         command = [*SERVE, "--model", str(folder), "--port", str(port)]
-        found = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert found.returncode == 2
-    assert found.stderr == (
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr == (
         f"pair2vec: cannot listen at 127.0.0.1 port {port}: Address already in use\n"
     )
 
 
 def test_a_host_that_is_not_there_is_one_line_and_code_2(folder: Path) -> None:
-    found = subprocess.run(
+    done = subprocess.run(
         [*SERVE, "--model", str(folder), "--host", "no.such.host.invalid"],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert found.returncode == 2
-    assert found.stderr.startswith("pair2vec: cannot listen at no.such.host.invalid port 8017: ")
-    assert found.stderr.count("\n") == 1
+    assert done.returncode == 2
+    assert done.stderr.startswith("pair2vec: cannot listen at no.such.host.invalid port 8017: ")
+    assert done.stderr.count("\n") == 1
 
 
 def test_without_its_packages_the_command_says_what_to_install(folder: Path) -> None:
     code = "import sys; sys.modules['uvicorn'] = None; from pair2vec.cli.main import main; main()"
-    found = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-c", code, "serve", "--model", str(folder)],
         capture_output=True, text=True, check=False, env=os.environ,
     )  # fmt: skip
-    assert found.returncode == 2
-    assert "pip install 'pair2vec[serve]'" in found.stderr
-    assert "Traceback" not in found.stderr
+    assert done.returncode == 2
+    assert "pip install 'pair2vec[serve]'" in done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,4 +1,4 @@
-"""Few questions at a time, few that wait, and none for ever."""
+"""Few tasks at a time, few in the queue, and none for ever."""
 
 import asyncio
 import threading
@@ -14,102 +14,102 @@ from pair2vec.server.handlers import ServerConfig
 from pair2vec.server.worker_pool import PoolFullError, TooSlowError, WorkerPool, WorkerPoolConfig
 
 
-def test_beyond_those_that_may_wait_questions_are_sent_away_and_later_ones_taken_again() -> None:
-    async def asked() -> None:
-        desk, go_on = WorkerPool(WorkerPoolConfig(workers=1, waiting=1)), threading.Event()
-        first, second = (asyncio.create_task(desk.answer(go_on.wait)) for _ in range(2))
+def test_tasks_beyond_the_queue_are_rejected_and_later_ones_accepted_again() -> None:
+    async def scenario() -> None:
+        pool, release = WorkerPool(WorkerPoolConfig(workers=1, queue_size=1)), threading.Event()
+        first, second = (asyncio.create_task(pool.run(release.wait)) for _ in range(2))
         await asyncio.sleep(0)
-        assert desk.taken == 2
+        assert pool.in_flight == 2
         with pytest.raises(PoolFullError):
-            await desk.answer(lambda: None)
-        go_on.set()
+            await pool.run(lambda: None)
+        release.set()
         assert await first
         assert await second
         await asyncio.sleep(0.01)
-        assert desk.taken == 0
-        assert await desk.answer(lambda: "taken") == "taken"
-        desk.close()
+        assert pool.in_flight == 0
+        assert await pool.run(lambda: "accepted") == "accepted"
+        pool.close()
 
-    asyncio.run(asked())
+    asyncio.run(scenario())
 
 
-def test_a_slow_answer_is_given_up_but_keeps_its_place_until_its_thread_is_free() -> None:
-    async def asked() -> None:
-        desk, go_on = (
-            WorkerPool(WorkerPoolConfig(workers=1, waiting=0, seconds=0.02)),
+def test_a_task_that_timed_out_stays_in_flight_until_its_thread_is_free() -> None:
+    async def scenario() -> None:
+        pool, release = (
+            WorkerPool(WorkerPoolConfig(workers=1, queue_size=0, timeout=0.02)),
             threading.Event(),
         )
         with pytest.raises(TooSlowError):
-            await desk.answer(go_on.wait)
+            await pool.run(release.wait)
         with pytest.raises(PoolFullError):
-            await desk.answer(lambda: None)
-        go_on.set()
-        while desk.taken:
+            await pool.run(lambda: None)
+        release.set()
+        while pool.in_flight:
             await asyncio.sleep(0.001)
-        assert await desk.answer(lambda: "taken") == "taken"
-        desk.close()
+        assert await pool.run(lambda: "accepted") == "accepted"
+        pool.close()
 
-    asyncio.run(asked())
+    asyncio.run(scenario())
 
 
-def test_a_waiting_question_that_is_given_up_is_never_asked() -> None:
-    async def asked() -> None:
-        desk, go_on = (
-            WorkerPool(WorkerPoolConfig(workers=1, waiting=1, seconds=0.05)),
+def test_a_queued_task_that_timed_out_is_never_run() -> None:
+    async def scenario() -> None:
+        pool, release = (
+            WorkerPool(WorkerPoolConfig(workers=1, queue_size=1, timeout=0.05)),
             threading.Event(),
         )
-        answered: list[str] = []
-        first = asyncio.create_task(desk.answer(go_on.wait))
+        ran: list[str] = []
+        first = asyncio.create_task(pool.run(release.wait))
         await asyncio.sleep(0)
         with pytest.raises(TooSlowError):
-            await desk.answer(lambda: answered.append("late"))
+            await pool.run(lambda: ran.append("late"))
         with pytest.raises(TooSlowError):
             await first
-        go_on.set()
-        while desk.taken:
+        release.set()
+        while pool.in_flight:
             await asyncio.sleep(0.001)
-        assert not answered
-        desk.close()
+        assert not ran
+        pool.close()
 
-    asyncio.run(asked())
+    asyncio.run(scenario())
 
 
-def test_what_an_answer_raises_is_raised() -> None:
+def test_what_a_task_raises_is_raised() -> None:
     def fail() -> None:
         raise TimeoutError("its own")
 
-    async def asked() -> None:
-        desk = WorkerPool(WorkerPoolConfig())
+    async def scenario() -> None:
+        pool = WorkerPool(WorkerPoolConfig())
         with pytest.raises(TimeoutError, match="its own"):
-            await desk.answer(fail)
-        desk.close()
+            await pool.run(fail)
+        pool.close()
 
-    asyncio.run(asked())
+    asyncio.run(scenario())
 
 
 @pytest.mark.parametrize(
     ("config", "message"),
     [
         ({"workers": 0}, "--workers is 0; it must be 1 or more"),
-        ({"waiting": -1}, "--waiting is -1; it must be 0 or more"),
-        ({"seconds": 0}, "--timeout is 0; it must be above 0"),
+        ({"queue_size": -1}, "--waiting is -1; it must be 0 or more"),
+        ({"timeout": 0}, "--timeout is 0; it must be above 0"),
     ],
 )
-def test_a_desk_that_cannot_be_is_refused(config: dict[str, int], message: str) -> None:
+def test_an_impossible_config_is_refused(config: dict[str, int], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         WorkerPoolConfig(**config)
 
 
-def test_a_full_desk_and_a_slow_one_are_told_apart_over_http(
+def test_a_full_pool_is_a_503_and_a_slow_task_a_504(
     model: Pair2vec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    go_on = threading.Event()
-    monkeypatch.setattr(type(model), "score", lambda *_: float(go_on.wait()))
-    config = ServerConfig(desk=WorkerPoolConfig(workers=1, waiting=0, seconds=0.1))
+    release = threading.Event()
+    monkeypatch.setattr(type(model), "score", lambda *_: float(release.wait()))
+    config = ServerConfig(pool=WorkerPoolConfig(workers=1, queue_size=0, timeout=0.1))
     with TestClient(make_app(Resources(model), config), base_url="http://127.0.0.1") as client:
-        asked = {"x": "hot", "y": "cold", "pattern": "X or Y"}
-        slow, full = (client.get("/api/score", params=asked) for _ in range(2))
-        go_on.set()
+        question = {"x": "hot", "y": "cold", "pattern": "X or Y"}
+        slow, full = (client.get("/api/score", params=question) for _ in range(2))
+        release.set()
     assert slow.status_code == 504
     assert full.status_code == 503
     assert full.headers["Retry-After"] == "1"

@@ -1,81 +1,77 @@
-"""How strongly two words and a context attract, as tables."""
+"""``pair2vec pmi`` and ``pair2vec contexts``: counts and association measures of a corpus."""
 
 from __future__ import annotations
 
 from math import inf
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast, get_args
+from typing import TYPE_CHECKING, Annotated, get_args
 
 import typer
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pair2vec.cli.messages import say
-from pair2vec.cli.options import ResultsOption
-from pair2vec.errors import UsageError
+from pair2vec.cli.messages import print_table, say
+from pair2vec.cli.options import (
+    CorpusArgument,
+    ResultsOption,
+    TopOption,
+    WordArgument,
+    argument,
+    check_choice,
+)
 
 if TYPE_CHECKING:
     from pair2vec.theory.pmi import Counts
-    from pair2vec.theory.tables import Order, PairContexts
+    from pair2vec.theory.tables import ContextOrder, PairContexts
 
 
 def pmi_command(
-    corpus: Annotated[Path, typer.Argument(help="A corpus folder.", show_default=False)],
-    x: Annotated[str, typer.Argument(show_default=False)],
-    y: Annotated[str, typer.Argument(show_default=False)],
-    pattern: Annotated[str, typer.Argument(help="As in 'neither X nor Y'.", show_default=False)],
+    corpus: CorpusArgument,
+    x: WordArgument,
+    y: WordArgument,
+    pattern: Annotated[str, argument("As in 'neither X nor Y'.")],
     results: ResultsOption = None,
 ) -> None:
-    """Count a pair in a pattern, and say how strongly they attract."""
+    """Count a pair in a pattern, and measure their association."""
     from pair2vec.text.corpus import open_corpus
     from pair2vec.text.patterns import parse_pattern
-    from pair2vec.text.vocabulary import find_pair
+    from pair2vec.text.vocabulary import look_up_pair
     from pair2vec.theory.counts import count_pattern
 
     opened = open_corpus(corpus)
-    pair = find_pair(x, y, opened.vocabulary)
+    pair = look_up_pair(x, y, opened.vocabulary)
     counts = count_pattern(opened, pair, parse_pattern(pattern, opened.vocabulary))
     if results is not None:
         from pair2vec.experiments.evaluation.results import result_of_triple, write_model_result
 
-        found = result_of_triple((x, y), pattern, counts, opened.manifest)
-        say(f"wrote {write_model_result(results, found)}")
-    Console(highlight=False).print(pmi_table(x, y, pattern, counts))
+        result = result_of_triple((x, y), pattern, counts, opened.manifest)
+        say(f"wrote {write_model_result(results, result)}")
+    print_table(pmi_table(x, y, pattern, counts))
 
 
 def contexts(
-    corpus: Annotated[Path, typer.Argument(help="A corpus folder.", show_default=False)],
-    x: Annotated[str, typer.Argument(show_default=False)],
-    y: Annotated[str, typer.Argument(show_default=False)],
+    corpus: CorpusArgument,
+    x: WordArgument,
+    y: WordArgument,
     by: Annotated[str, typer.Option(help="count, pmi or mvpmi.")] = "count",
-    top: Annotated[int, typer.Option(min=1, help="The most to show.")] = 20,
+    top: TopOption = 20,
     min_count: Annotated[int, typer.Option(min=1, help="Leave out rarer contexts.")] = 1,
 ) -> None:
     """List the contexts that two words share, counted and scored."""
     from pair2vec.text.corpus import open_corpus
-    from pair2vec.text.vocabulary import find_pair
-    from pair2vec.theory.tables import Order, find_pair_contexts
+    from pair2vec.text.vocabulary import look_up_pair
+    from pair2vec.theory.tables import ContextOrder, find_pair_contexts
 
-    if by not in get_args(Order):
-        raise UsageError(f"--by {by}: it must be one of {', '.join(get_args(Order))}")
+    order: ContextOrder = check_choice("--by", by, get_args(ContextOrder))
     opened = open_corpus(corpus)
-    found = find_pair_contexts(opened, find_pair(x, y, opened.vocabulary))
-    if not len(found):
+    shared = find_pair_contexts(opened, look_up_pair(x, y, opened.vocabulary))
+    if not len(shared):
         typer.echo(f"{x} and {y}, in this order, never occur within five words of each other.")
         return
-    Console(highlight=False).print(contexts_table(x, y, found, cast("Order", by), top, min_count))
+    print_table(contexts_table(x, y, shared, order, top, min_count))
 
 
 def pmi_table(x: str, y: str, pattern: str, counts: Counts) -> Table:
-    """The counts of a pair in a pattern, and every measure made of them.
-
-    Args:
-        x: The first word, as the title shall show it.
-        y: The second word.
-        pattern: The pattern, as typed.
-        counts: Of this one triple.
-    """
+    """The counts of one triple, and every association measure of them."""
     table = Table(
         title=Text(f"{x}, {y} in “{pattern}”"),
         caption="Counts are of pairs of words 1 to 5 apart; logarithms are natural.",
@@ -95,20 +91,11 @@ def contexts_table(
     x: str,
     y: str,
     contexts: PairContexts,
-    by: Order = "count",
+    by: ContextOrder = "count",
     limit: int = 20,
     min_count: int = 1,
 ) -> Table:
-    """The best contexts of a pair.
-
-    Args:
-        x: The first word, as the title shall show it.
-        y: The second word.
-        contexts: All contexts of the pair.
-        by: What is best: "count", "pmi" or "mvpmi".
-        limit: The most rows.
-        min_count: Leaves out rarer contexts.
-    """
+    """At most `limit` contexts of a pair, the best by `by` first."""
     ranked = contexts.ranked(by, min_count=min_count)
     table = Table(
         title=Text(f"{x}, {y}: contexts by {by}"),
@@ -147,7 +134,7 @@ def _measures(counts: Counts) -> list[tuple[str, float, str]]:
     rows = {
         "MVPMI": (
             mvpmi(counts, *negatives),
-            f"what the multivariate objective tends to ({k})",
+            f"the optimum of the multivariate objective ({k})",
         ),
         "PMI = SI3": (pmi(counts), "pair and context, against pair and context by chance"),
         "SI1": (si1(counts), "below 0: the three attract beyond what each two of them do"),

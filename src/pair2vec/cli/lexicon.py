@@ -1,4 +1,4 @@
-"""What a lexicon has: entries by relation, and how many of a sample WordNet confirms."""
+"""``pair2vec lexicon``: which terms of a corpus are related, how, and where the text says so."""
 
 from __future__ import annotations
 
@@ -10,14 +10,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich import box
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from pair2vec.cli.messages import messages, one_thread_each, say
-from pair2vec.cli.options import ModelOption, OverwriteOption
-from pair2vec.cli.questions import lines_of
-from pair2vec.errors import UsageError
+from pair2vec.cli.messages import print_table, say, show_count, use_one_thread_each
+from pair2vec.cli.options import (
+    CorpusArgument,
+    ModelOption,
+    OverwriteOption,
+    RelationsOption,
+    WorkersOption,
+    check_choice,
+)
+from pair2vec.cli.questions import read_lines
+from pair2vec.errors import InputError
 
 if TYPE_CHECKING:
     from pair2vec.api import Pair2vec
@@ -27,38 +34,8 @@ if TYPE_CHECKING:
     from pair2vec.text.corpus import Corpus
 
 
-def lexicon_summary(
-    entries: Sequence[LexiconEntry], checked: Sequence[WordNetAgreement] | None, out: Path
-) -> RenderableType:
-    """A table of relations; `checked` is None where there is no WordNet."""
-    by_relation = {one.relation: one for one in checked or ()}
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("relation")
-    for name in ("entries", "with evidence", "in WordNet", "confirmed"):
-        table.add_column(name, justify="right")
-    counts = Counter(entry.relation for entry in entries)
-    evident = Counter(entry.relation for entry in entries if entry.evidence)
-    for relation, count in counts.most_common():
-        one = by_relation.get(relation)
-        confirmed = [f"{one.entries:,}", f"{one.confirmed / one.entries:.0%}"] if one else ["", ""]
-        table.add_row(relation, f"{count:,}", f"{evident[relation]:,}", *confirmed)
-    return Group(Text(f"{out}: {len(entries):,} entries"), table, Text(_note(checked)))
-
-
-def _note(checked: Sequence[WordNetAgreement] | None) -> str:
-    if checked is None:
-        return "WordNet is not here to estimate the precision by (--wordnet FOLDER)."
-    return (
-        "“In WordNet”: entries of a sample whose two words it has; “confirmed”: of these, the "
-        "share in which it says the same. What it does not say may be true all the same."
-    )
-
-
-# == The command that makes a lexicon.
-
-
 def lexicon(  # noqa: PLR0913, PLR0917 - the options of a command
-    corpus: Annotated[Path, typer.Argument(help="A corpus folder.", show_default=False)],
+    corpus: CorpusArgument,
     out: Annotated[Path, typer.Option(help="The file to write.", show_default=False)],
     words: Annotated[
         Path | None,
@@ -81,11 +58,10 @@ def lexicon(  # noqa: PLR0913, PLR0917 - the options of a command
         list[str] | None,
         typer.Option(metavar="NAME", help="Only this one; repeatable.", show_default="all"),
     ] = None,
-    relations: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Relations of your own, as TOML (docs/relations.md)."),
-    ] = None,
-    probability: Annotated[float, typer.Option(min=0, max=1, help="The least of an entry.")] = 0.65,
+    relations: RelationsOption = None,
+    probability: Annotated[
+        float, typer.Option(min=0, max=1, help="The lowest probability of an entry.")
+    ] = 0.65,
     unrelated: Annotated[
         float,
         typer.Option(min=0.01, max=0.99, help="The share of candidates without any relation."),
@@ -100,47 +76,46 @@ def lexicon(  # noqa: PLR0913, PLR0917 - the options of a command
         typer.Option(metavar="FOLDER", help="WordNet, to estimate the precision by."),
     ] = None,
     model: ModelOption = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes.", show_default="one a core")
-    ] = None,
+    workers: WorkersOption = None,
     overwrite: OverwriteOption = False,
 ) -> None:
-    """Make a lexicon of a corpus: which terms are related, how, and where it says so.
+    """Build a lexicon of a corpus: which terms are related, how, and where it says so.
 
-    Stopped or killed, the same command goes on from what is done.
+    Stopped or killed, the same command resumes from what is done.
     """
-    one_thread_each()
+    use_one_thread_each()
     from pair2vec.api import load
-    from pair2vec.cli.messages import show_count
     from pair2vec.lexicon.build import LexiconConfig, LexiconInputs, build_lexicon
-    from pair2vec.lexicon.export import format_of
+    from pair2vec.lexicon.export import lexicon_format
     from pair2vec.lexicon.inverted_index import open_index
     from pair2vec.relations.definitions import read_definitions
     from pair2vec.text.corpus import open_corpus
 
-    kind = format_of(out, file_format)
-    wanted = _wanted(relation or [], [one.name for one in read_definitions(relations)])
-    opened, asked = open_corpus(corpus), load(model)
-    terms = _terms(opened, asked, words, keywords)
-    with show_count("tokens", messages) as report:
+    kind = lexicon_format(out, file_format)
+    names = [definition.name for definition in read_definitions(relations)]
+    for name in relation or []:
+        check_choice("--relation", name, names)
+    opened, loaded = open_corpus(corpus), load(model)
+    terms = _find_terms(opened, loaded, words, keywords)
+    with show_count("tokens") as report:
         open_index(opened, report)
     config = LexiconConfig(
-        relations=wanted,
+        relations=tuple(relation or ()),
         probability=probability,
         unrelated=unrelated,
         per_term=per_term,
         evidence=evidence,
         needs_evidence=needs_evidence,
     )
-    places = LexiconInputs(
+    inputs = LexiconInputs(
         corpus=opened.folder,
-        model=asked.saved.folder,
+        model=loaded.saved.folder,
         relations=relations,
         terms=tuple(terms.words),
     )
-    with show_count("terms", messages) as report:
+    with show_count("terms") as report:
         entries = build_lexicon(
-            places,
+            inputs,
             config,
             out,
             kind,
@@ -148,33 +123,23 @@ def lexicon(  # noqa: PLR0913, PLR0917 - the options of a command
             overwrite=overwrite,
             report=report,
         )
-    console = Console(highlight=False)
-    console.print(lexicon_summary(entries, _checked(entries, wordnet), out))
+    print_table(lexicon_summary(entries, _check(entries, wordnet), out))
 
 
-def _wanted(typed: list[str], known: list[str]) -> tuple[str, ...]:
-    """Relations by name, if they are known."""
-    for name in typed:
-        if name not in known:
-            raise UsageError(f"--relation {name}: it must be one of {', '.join(known)}")
-    return tuple(typed)
-
-
-def _terms(corpus: Corpus, model: Pair2vec, words: Path | None, count: int) -> Terms:
-    from pair2vec.lexicon.candidates import keywords, terms_of
+def _find_terms(corpus: Corpus, model: Pair2vec, words: Path | None, count: int) -> Terms:
+    from pair2vec.lexicon.candidates import find_terms, keywords
 
     if words is None:
         return keywords(corpus, model.vocabulary, count)
-    terms = terms_of(lines_of(words).values(), corpus.vocabulary, model.vocabulary)
+    terms = find_terms(read_lines(words).values(), corpus.vocabulary, model.vocabulary)
     if terms.unknown:
         shown = ", ".join(terms.unknown[:5]) + (", …" if len(terms.unknown) > 5 else "")
         say(f"{words}: {len(terms.unknown):,} terms are left out as unknown: {shown}")
     return terms
 
 
-def _checked(entries: list[LexiconEntry], wordnet: Path | None) -> list[WordNetAgreement] | None:
-    """By WordNet, where it is installed; None where it is not."""
-    from pair2vec.errors import InputError
+def _check(entries: list[LexiconEntry], wordnet: Path | None) -> list[WordNetAgreement] | None:
+    """None where WordNet is not installed."""
     from pair2vec.lexicon.wordnet_check import check_against_wordnet
     from pair2vec.wordnet.dictionary import WordNet
 
@@ -184,3 +149,27 @@ def _checked(entries: list[LexiconEntry], wordnet: Path | None) -> list[WordNetA
         if wordnet is not None:
             raise
         return None
+
+
+def lexicon_summary(
+    entries: Sequence[LexiconEntry], agreement: Sequence[WordNetAgreement] | None, out: Path
+) -> RenderableType:
+    """Entries by relation, and the share that WordNet confirms."""
+    by_relation = {row.relation: row for row in agreement or ()}
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("relation")
+    for name in ("entries", "with evidence", "in WordNet", "confirmed"):
+        table.add_column(name, justify="right")
+    counts = Counter(entry.relation for entry in entries)
+    with_evidence = Counter(entry.relation for entry in entries if entry.evidence)
+    for relation, count in counts.most_common():
+        row = by_relation.get(relation)
+        confirmed = [f"{row.entries:,}", f"{row.confirmed / row.entries:.0%}"] if row else ["", ""]
+        table.add_row(relation, f"{count:,}", f"{with_evidence[relation]:,}", *confirmed)
+    note = (
+        "WordNet is not here to estimate the precision by (--wordnet FOLDER)."
+        if agreement is None
+        else "“In WordNet”: entries of a sample with both words in WordNet; “confirmed”: the share "
+        "of these that it has, too. An entry that it does not have may still be true."
+    )
+    return Group(Text(f"{out}: {len(entries):,} entries"), table, Text(note))

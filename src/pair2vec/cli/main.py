@@ -1,4 +1,4 @@
-"""The ``pair2vec`` command: its parts put together, and what it says when one fails."""
+"""The ``pair2vec`` command: its subcommands, and how errors become messages and exit codes."""
 
 from typing import Annotated
 
@@ -13,8 +13,7 @@ from pair2vec.cli.models import describe, info, models, push, shrink
 from pair2vec.cli.nli import nli_app
 from pair2vec.cli.prepare import prepare_command
 from pair2vec.cli.qa import qa_app
-from pair2vec.cli.query import analogy, fill, nearest, pair, score_command
-from pair2vec.cli.relations import neighbours
+from pair2vec.cli.query import analogy, fill, nearest, neighbours, pair, score_command
 from pair2vec.cli.serve import serve
 from pair2vec.cli.train import train_command, vectors
 from pair2vec.errors import Pair2vecError
@@ -61,7 +60,7 @@ def _options(
 
 
 def main() -> None:
-    """Run the command; a mistake or a failure is one line and an exit code, never a traceback."""
+    """Run the command; an error is one line and an exit code, never a traceback."""
     try:
         app()
     except Pair2vecError as error:
@@ -70,8 +69,8 @@ def main() -> None:
         where = f"{error.filename}: " if error.filename else ""
         fail(f"{where}{error.strerror or error}", 1)
     except SystemExit as stop:
-        # Typer makes one of Ctrl-C, without a word.
+        # Typer turns Ctrl-C into a silent exit.
         cause = getattr(stop.__context__, "__cause__", None)
         if not isinstance(cause, KeyboardInterrupt):
             raise
-        fail("stopped; prepare goes on when run again, train with --resume", 130)
+        fail("stopped; prepare resumes when run again, train with --resume", 130)

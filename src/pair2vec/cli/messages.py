@@ -1,14 +1,18 @@
-"""What a command says beside its answer, on standard error."""
+"""What commands print: results on standard output, messages and progress on standard error."""
 
+import json
 import logging
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import NoReturn
+from typing import ClassVar, Generic, NoReturn, TypeVar
 
-from rich.console import Console
+import typer
+from rich.console import Console, RenderableType
+from rich.live import Live
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -32,6 +36,22 @@ def fail(message: str, code: int) -> NoReturn:
     sys.exit(code)
 
 
+def print_result(content: Mapping[str, object], table: RenderableType, *, as_json: bool) -> None:
+    """One line of JSON, or the table."""
+    if as_json:
+        print_json(content)
+    else:
+        print_table(table)
+
+
+def print_json(content: Mapping[str, object], indent: int | None = None) -> None:
+    typer.echo(json.dumps(content, indent=indent, ensure_ascii=False))
+
+
+def print_table(table: RenderableType) -> None:
+    Console(highlight=False).print(table)
+
+
 def set_up_logging() -> None:
     """From now on, show what the library logs."""
     logging.basicConfig(level=logging.WARNING, handlers=[_MessageHandler()])
@@ -43,44 +63,98 @@ class _MessageHandler(logging.Handler):
         say(record.getMessage())
 
 
-# == One core for each piece of work, where there are as many pieces at a time as cores.
+def use_one_thread_each() -> None:
+    """Keep matrix libraries from starting threads where there is a worker for each core.
 
-
-def one_thread_each() -> None:
-    """Keep matrix libraries from having threads of their own, which would be in each other's way.
-
-    To be called before numpy is imported; other processes that are started take it over.
+    To be called before numpy is imported; child processes inherit it.
     """
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")
 
 
-# == How much of something is done, on a terminal, or as plain lines where there is none.
+_Update = TypeVar("_Update", contravariant=True)
 
 
-_SECONDS_BETWEEN_LINES = 30.0
+class ProgressView(ABC, Generic[_Update]):
+    """How the updates of a running job are displayed: live on a terminal, else a line at times."""
+
+    seconds_between_lines: ClassVar[float] = 5.0
+    starts_with_a_line: ClassVar[bool] = False
+    """Whether the first update is a line, or the first after `seconds_between_lines`."""
+    is_transient: ClassVar[bool] = False
+    """Whether the live display is erased in the end."""
+
+    @abstractmethod
+    def update(self, update: _Update) -> None:
+        """Take in an update, for `render`."""
+
+    @abstractmethod
+    def render(self) -> RenderableType:
+        """The display on a terminal."""
+
+    @abstractmethod
+    def line(self, update: _Update) -> str:
+        """An update where there is no terminal."""
+
+    def is_milestone(self, update: _Update) -> bool:
+        """Whether an update is always a line, as a validation is."""
+        return False
 
 
 @contextmanager
-def show_count(what: str, console: Console) -> Iterator[Callable[[int, int], None]]:
-    """A function to report how many of how many are done, shown as suits `console`."""
-    if not console.is_terminal:
-        yield _lines(what, console)
+def show_progress(
+    view: ProgressView[_Update], console: Console = messages
+) -> Iterator[Callable[[_Update], None]]:
+    """A function to report updates to, displayed as suits `console`."""
+    if console.is_terminal:
+        with Live(
+            get_renderable=view.render,
+            console=console,
+            refresh_per_second=4,
+            transient=view.is_transient,
+        ):
+            yield view.update
         return
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    with Progress(TextColumn(what), *columns, console=console, transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)
+    next_line = time.monotonic()
+    if not view.starts_with_a_line:
+        next_line += view.seconds_between_lines
+
+    def report(update: _Update) -> None:
+        nonlocal next_line
+        view.update(update)
+        is_due = time.monotonic() >= next_line
+        if is_due or view.is_milestone(update):
+            console.print(view.line(update))
+        if is_due:
+            next_line = time.monotonic() + view.seconds_between_lines
+
+    yield report
 
 
-def _lines(what: str, console: Console) -> Callable[[int, int], None]:
-    """A line now and then."""
-    last = time.monotonic()
+class _CountView(ProgressView[tuple[int, int]]):
+    seconds_between_lines = 30.0
+    is_transient = True
 
-    def report(done: int, total: int) -> None:
-        nonlocal last
-        if time.monotonic() >= last + _SECONDS_BETWEEN_LINES:
-            last = time.monotonic()
-            console.print(f"{done:,} of {total:,} {what}")
+    def __init__(self, unit: str) -> None:
+        self._unit = unit
+        columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+        self._bar = Progress(TextColumn(unit), *columns)
+        self._task = self._bar.add_task(unit, total=None)
 
-    return report
+    def update(self, update: tuple[int, int]) -> None:
+        done, total = update
+        self._bar.update(self._task, completed=done, total=total)
+
+    def render(self) -> Progress:
+        return self._bar
+
+    def line(self, update: tuple[int, int]) -> str:
+        done, total = update
+        return f"{done:,} of {total:,} {self._unit}"
+
+
+@contextmanager
+def show_count(unit: str, console: Console = messages) -> Iterator[Callable[[int, int], None]]:
+    """A function to report how many of how many are done."""
+    with show_progress(_CountView(unit), console) as report:
+        yield lambda done, total: report((done, total))

@@ -1,8 +1,7 @@
-"""A corpus or a model in a few lines."""
+"""Commands for models and corpora as wholes: info, models, describe, shrink, push."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import asdict
 from itertools import islice
@@ -10,10 +9,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.filesize import decimal
 from rich.table import Table
 
+from pair2vec.cli.messages import print_json, print_table
+from pair2vec.cli.options import (
+    ModelFolderArgument,
+    OverwriteOption,
+    PrecisionOption,
+    argument,
+    check_choice,
+)
 from pair2vec.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,8 +27,123 @@ if TYPE_CHECKING:
     from pair2vec.text.corpus import Manifest
 
 
+def info(
+    folder: Annotated[
+        str | None,
+        typer.Argument(
+            help="A corpus or model folder, a bundled model, or owner/name on the hub.",
+            show_default="the bundled model",
+        ),
+    ] = None,
+    sentences: Annotated[
+        int, typer.Option(min=0, help="Show the first sentences of a corpus, too.")
+    ] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print what is known as JSON.")] = False,
+) -> None:
+    """Describe a corpus folder or a model."""
+    from pair2vec.model.folder import CONFIG_FILE, load_model, model_facts
+    from pair2vec.model.resolve import find_model
+    from pair2vec.text.corpus import open_corpus
+
+    path = find_model(folder)
+    if (path / CONFIG_FILE).exists():
+        model = load_model(path)
+        if as_json:
+            print_json(model.config, indent=2)
+        else:
+            print_table(facts_table(model_facts(model)))
+        return
+    corpus = open_corpus(path)
+    if as_json:
+        print_json(asdict(corpus.manifest), indent=2)
+    else:
+        print_table(corpus_summary(path, corpus.manifest))
+        for words in islice(corpus.words(), sentences):
+            typer.echo(f"  {' '.join(words)}")
+
+
+def models(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """List the models that come with the package."""
+    from pair2vec.model.folder import load_model, model_facts
+    from pair2vec.model.resolve import bundled_models
+
+    facts = {name: model_facts(load_model(folder)) for name, folder in bundled_models().items()}
+    if as_json:
+        print_json({"models": facts})
+    elif facts:
+        print_table(models_table(facts))
+        typer.echo("The first is used where no --model is given; 'pair2vec info NAME' says more.")
+    else:
+        typer.echo("No models come with this version; make one with 'pair2vec train'.")
+
+
+def push(
+    model: ModelFolderArgument,
+    name: Annotated[str, argument("owner/name on the hub.")],
+    private: Annotated[bool, typer.Option("--private", help="Show it to no one else.")] = False,
+) -> None:
+    """Put a model on the Hugging Face hub."""
+    from pair2vec.model.resolve import push_model
+
+    typer.echo(push_model(model, name, private=private))
+
+
+def describe(
+    model: ModelFolderArgument,
+    name: Annotated[str | None, typer.Option(help="What it is called.")] = None,
+    licence: Annotated[str | None, typer.Option(help="As in cc-by-sa-4.0.")] = None,
+    notes: Annotated[
+        list[str] | None,
+        typer.Option("--note", metavar="TEXT", help="A line for its card; repeatable."),
+    ] = None,
+) -> None:
+    """Add a name, licence or notes to a model's config and card."""
+    from pair2vec.model.folder import describe_model, load_model, model_facts
+    from pair2vec.model.resolve import find_model
+
+    options = {"name": name, "licence": licence, "notes": notes}
+    facts = {key: value for key, value in options.items() if value}
+    if not facts:
+        raise UsageError("nothing to add; give --name, --licence or --note")
+    folder = find_model(model)
+    describe_model(folder, facts)
+    print_table(facts_table(model_facts(load_model(folder))))
+
+
+def shrink(
+    model: Annotated[str, argument("The model's folder or name.")],
+    out: Annotated[Path, typer.Option(help="The folder to write.", show_default=False)],
+    words: Annotated[
+        int | None, typer.Option(min=1, help="Keep the most frequent.", show_default="all")
+    ] = None,
+    context_words: Annotated[
+        int | None,
+        typer.Option(min=1, help="Keep so many of them for patterns.", show_default="all"),
+    ] = None,
+    precision: PrecisionOption = "int8",
+    overwrite: OverwriteOption = False,
+) -> None:
+    """Make a smaller model of a model: fewer words, fewer bits."""
+    from pair2vec.model.folder import load_model, model_facts
+    from pair2vec.model.resolve import find_model
+    from pair2vec.model.shrink import shrink_model
+    from pair2vec.model.tensors import PRECISIONS
+
+    shrink_model(
+        load_model(find_model(model)),
+        out,
+        words=words,
+        context_words=context_words,
+        precision=check_choice("--precision", precision, PRECISIONS),
+        overwrite=overwrite,
+    )
+    print_table(facts_table(model_facts(load_model(out))))
+
+
 def corpus_summary(folder: StoragePath, manifest: Manifest) -> Table:
-    """What a corpus holds, and what its vocabulary left out."""
+    """The size of a corpus, and what its vocabulary left out."""
     dropped = "  ".join(f"{word} ({count:,})" for word, count in manifest.dropped) or "none"
     rows = {
         "corpus": str(folder),
@@ -30,7 +151,7 @@ def corpus_summary(folder: StoragePath, manifest: Manifest) -> Table:
         "sentences": f"{manifest.sentences:,}",
         "tokens": f"{manifest.tokens:,}",
         "vocabulary": f"{manifest.words:,} words",
-        "out of vocabulary": f"{manifest.share_out_of_vocabulary:.2%} of the text's "
+        "out of vocabulary": f"{manifest.out_of_vocabulary_rate:.2%} of the text's "
         f"{manifest.text_tokens:,} tokens",
         "most frequent dropped": dropped,
         "made from": "  ".join(
@@ -56,8 +177,8 @@ def facts_table(facts: Mapping[str, str]) -> Table:
 
 
 def models_table(models: Mapping[str, Mapping[str, str]]) -> Table:
-    """One model a row: its name, and what `model_facts` says of it."""
-    columns = {"words": "words", "size on disk": "size", "corpus tokens": "tokens learnt from"}
+    """One model a row: its name, and some of its `model_facts`."""
+    columns = {"words": "words", "size on disk": "size", "corpus tokens": "tokens trained on"}
     table = Table(box=None, pad_edge=False)
     for title in ("name", *columns.values(), "licence"):
         table.add_column(title, justify="left" if title in {"name", "licence"} else "right")
@@ -65,126 +186,3 @@ def models_table(models: Mapping[str, Mapping[str, str]]) -> Table:
         values = [facts.get(fact, "–") for fact in columns]
         table.add_row(name, *values, facts.get("licence", "–"))
     return table
-
-
-# == The command that says what a folder holds.
-
-
-def info(
-    folder: Annotated[
-        str | None,
-        typer.Argument(
-            help="A corpus or model folder, a bundled model, or owner/name on the hub.",
-            show_default="the bundled model",
-        ),
-    ] = None,
-    sentences: Annotated[
-        int, typer.Option(min=0, help="Show the first sentences of a corpus, too.")
-    ] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what is known as JSON.")] = False,
-) -> None:
-    """Say what a corpus folder or a model holds."""
-    from pair2vec.model.folder import CONFIG_FILE, load_model, model_facts
-    from pair2vec.model.resolve import find_model
-    from pair2vec.text.corpus import open_corpus
-
-    found = find_model(folder)
-    if (found / CONFIG_FILE).exists():
-        model = load_model(found)
-        if as_json:
-            typer.echo(json.dumps(model.config, indent=2, ensure_ascii=False))
-        else:
-            Console(highlight=False).print(facts_table(model_facts(model)))
-        return
-    corpus = open_corpus(found)
-    if as_json:
-        typer.echo(json.dumps(asdict(corpus.manifest), indent=2, ensure_ascii=False))
-    else:
-        Console(highlight=False).print(corpus_summary(found, corpus.manifest))
-        for words in islice(corpus.words(), sentences):
-            typer.echo(f"  {' '.join(words)}")
-
-
-# == Commands for models as wholes: which there are, a smaller one, one on the hub.
-
-
-def models(
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
-    """List the models that come with the package."""
-    from pair2vec.model.folder import load_model, model_facts
-    from pair2vec.model.resolve import bundled_models
-
-    found = {name: model_facts(load_model(folder)) for name, folder in bundled_models().items()}
-    if as_json:
-        typer.echo(json.dumps({"models": found}, ensure_ascii=False))
-    elif found:
-        Console(highlight=False).print(models_table(found))
-        typer.echo("The first is used where no --model is given; 'pair2vec info NAME' says more.")
-    else:
-        typer.echo("No models come with this version; make one with 'pair2vec train'.")
-
-
-def push(
-    model: Annotated[str, typer.Argument(help="The model's folder.", show_default=False)],
-    name: Annotated[str, typer.Argument(help="owner/name on the hub.", show_default=False)],
-    private: Annotated[bool, typer.Option("--private", help="Show it to no one else.")] = False,
-) -> None:
-    """Put a model on the Hugging Face hub."""
-    from pair2vec.model.resolve import push_model
-
-    typer.echo(push_model(model, name, private=private))
-
-
-def describe(
-    model: Annotated[str, typer.Argument(help="The model's folder.", show_default=False)],
-    name: Annotated[str | None, typer.Option(help="What it is called.")] = None,
-    licence: Annotated[str | None, typer.Option(help="As in cc-by-sa-4.0.")] = None,
-    notes: Annotated[
-        list[str] | None,
-        typer.Option("--note", metavar="TEXT", help="A line for its card; repeatable."),
-    ] = None,
-) -> None:
-    """Add to what a model says of itself, in its config and on its card."""
-    from pair2vec.model.folder import describe_model, load_model, model_facts
-    from pair2vec.model.resolve import find_model
-
-    given = {"name": name, "licence": licence, "notes": notes}
-    facts = {key: value for key, value in given.items() if value}
-    if not facts:
-        raise UsageError("nothing to add; give --name, --licence or --note")
-    folder = find_model(model)
-    describe_model(folder, facts)
-    Console(highlight=False).print(facts_table(model_facts(load_model(folder))))
-
-
-def shrink(
-    model: Annotated[str, typer.Argument(help="The model's folder or name.", show_default=False)],
-    out: Annotated[Path, typer.Option(help="The folder to write.", show_default=False)],
-    words: Annotated[
-        int | None, typer.Option(min=1, help="Keep the most frequent.", show_default="all")
-    ] = None,
-    context_words: Annotated[
-        int | None,
-        typer.Option(min=1, help="Keep so many of them for patterns.", show_default="all"),
-    ] = None,
-    precision: Annotated[str, typer.Option(help="float32, float16 or int8.")] = "int8",
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace --out.")] = False,
-) -> None:
-    """Make a smaller model of a model: fewer words, fewer bits."""
-    from pair2vec.model.folder import load_model, model_facts
-    from pair2vec.model.resolve import find_model
-    from pair2vec.model.shrink import shrink_model
-    from pair2vec.model.tensors import PRECISIONS
-
-    if precision not in PRECISIONS:
-        raise UsageError(f"--precision {precision}: it must be one of {', '.join(PRECISIONS)}")
-    shrink_model(
-        load_model(find_model(model)),
-        out,
-        words=words,
-        context_words=context_words,
-        precision=precision,
-        overwrite=overwrite,
-    )
-    Console(highlight=False).print(facts_table(model_facts(load_model(out))))

@@ -1,21 +1,35 @@
-"""Options that several commands have."""
+"""Arguments and options that several commands share."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 import typer
+
+from pair2vec.errors import UsageError
+
+_Choice = TypeVar("_Choice", bound=str)
+
+
+def argument(text: str | None = None, metavar: str | None = None) -> Any:  # noqa: ANN401 - typer's
+    return typer.Argument(help=text, metavar=metavar, show_default=False)
+
+
+CorpusArgument = Annotated[Path, argument("A corpus folder.")]
+WordArgument = Annotated[str, argument()]
+ModelFolderArgument = Annotated[str, argument("The model's folder.")]
 
 ModelOption = Annotated[
     str | None,
     typer.Option(
         "--model",
         metavar="NAME",
-        help="The model to ask: a folder, a bundled model, or owner/name on the hub.",
+        help="The model to query: a folder, a bundled model, or owner/name on the hub.",
     ),
 ]
 TopOption = Annotated[int, typer.Option("--top", min=1, help="The most to show.")]
 JsonOption = Annotated[
-    bool, typer.Option("--json", help="Print JSON, one object a line (docs/json.md).")
+    bool, typer.Option("--json", help="Print JSON, one object a line (docs/reference/json.md).")
 ]
 RecordOption = Annotated[
     bool, typer.Option("--record", help="Write the figures into the model's config and card.")
@@ -37,8 +51,8 @@ WhiteningOption = Annotated[
         "--whitening",
         min=0,
         max=1,
-        help="How much pair vectors are evened out before they are compared: from 0, the paper's "
-        "plain cosine, to 1.",
+        help="How strongly pair vectors are whitened before they are compared: from 0, the "
+        "paper's plain cosine, to 1.",
         show_default="0.5",
     ),
 ]
@@ -73,10 +87,37 @@ PriorOption = Annotated[
         "rare words.",
     ),
 ]
+RelationsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--relations",
+        metavar="FILE",
+        help="Relations of your own, in TOML (docs/how-to/relations.md).",
+        show_default="the built-in ones",
+    ),
+]
 DeviceOption = Annotated[str, typer.Option("--device", help="auto, cpu, cuda or cuda:N.")]
+WorkersOption = Annotated[
+    int | None, typer.Option("--workers", min=1, help="Processes.", show_default="one a core")
+]
+PrecisionOption = Annotated[
+    str, typer.Option("--precision", help="float32, float16 or int8, on disk.")
+]
 SetOption = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="One setting, as training.batch=4096."),
 ]
-ResumeOption = Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint.")]
+ResumeOption = Annotated[bool, typer.Option("--resume", help="Resume from the last checkpoint.")]
 OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="Replace what is at --out.")]
+
+
+def check_choice(option: str, value: str, choices: Sequence[_Choice]) -> _Choice:
+    """The choice that is the value of an option.
+
+    Raises:
+        UsageError: it is none of the choices.
+    """
+    for choice in choices:
+        if value == choice:
+            return choice
+    raise UsageError(f"{option} {value}: it must be one of {', '.join(choices)}")

@@ -1,11 +1,12 @@
-"""Commands that ask a model; ``-`` for a question reads many from standard input."""
+"""The query commands; ``-`` as the query reads many from standard input."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, cast, get_args
 
 import typer
+from rich.text import Text
 
 from pair2vec.cli.messages import say
 from pair2vec.cli.options import (
@@ -14,58 +15,50 @@ from pair2vec.cli.options import (
     JsonOption,
     ModelOption,
     PriorOption,
+    RelationsOption,
     SearchOption,
     TopOption,
     UnknownOption,
     WhiteningOption,
+    argument,
+    check_choice,
 )
 from pair2vec.cli.questions import (
+    FIT,
     STDIN,
     CommandAnswer,
-    Form,
-    answer_lines,
-    answer_question,
+    QueryFormat,
+    RankingTable,
+    answer_query,
+    answer_stdin,
+    check_stdin_once,
+    fit_caption,
+    open_model,
+    pair_table,
+    print_answer,
     query_record,
     ranked,
     read_pairs,
     read_words,
-    refuse_reading_twice,
-    show,
 )
 from pair2vec.errors import UsageError
 
 if TYPE_CHECKING:
-    from pair2vec.query.analogies import Direction
+    from pair2vec.query.pair_encoder import Direction
     from pair2vec.query.search import Search
 
 
-_FirstWord = Annotated[
-    str,
-    typer.Argument(
-        help="A word; or - to read lines of x y from standard input.",
-        show_default=False,
-    ),
-]
-_SecondWord = Annotated[str | None, typer.Argument(help="A word.", show_default=False)]
-
-
-def _direction(typed: str) -> Direction:
-    """As typed, if it is one."""
-    from pair2vec.query.analogies import roles
-
-    direction = cast("Direction", typed)
-    roles(direction)  # refuses any other
-    return direction
+_FirstWord = Annotated[str, argument("A word; or - to read lines of x y from standard input.")]
+_SecondWord = Annotated[str | None, argument("A word.")]
 
 
 def fill(  # noqa: PLR0913, PLR0917 - the options of a command
     patterns: Annotated[
         list[str],
-        typer.Argument(
-            metavar="PATTERN...",
-            help="As in 'in X , Y .'; or - to read lines of pattern, tab, x, tab, y from standard "
+        argument(
+            "As in 'in X , Y .'; or - to read lines of pattern, tab, x, tab, y from standard "
             "input, with the word to find left empty.",
-            show_default=False,
+            metavar="PATTERN...",
         ),
     ],
     x: Annotated[str | None, typer.Option(help="The word in slot X.")] = None,
@@ -82,19 +75,17 @@ def fill(  # noqa: PLR0913, PLR0917 - the options of a command
 
     Give the word in one slot to find the other; or both, to rank the patterns.
     """
-    from pair2vec.api import load
-    from pair2vec.cli.questions import FIT, RankingTable, fit_caption
     from pair2vec.query.search import check_prior
 
     check_prior(prior)
-    refuse_reading_twice(patterns[0], among)
-    opened = load(model)
-    candidates = read_words(among, opened.vocabulary, unknown) if among else None
+    check_stdin_once(patterns[0], among)
+    opened = open_model(model)
+    candidates = read_words(among, opened.vocabulary, unknown)
 
     def find_words(pattern: str, x: str | None, y: str | None) -> CommandAnswer:
         options = {"prior": prior or None, "among": among, "top": top}
         query = query_record("fill", opened, pattern=pattern, x=x, y=y, **options)
-        found = opened.fill(
+        matches = opened.fill(
             pattern,
             x=x,
             y=y,
@@ -103,8 +94,8 @@ def fill(  # noqa: PLR0913, PLR0917 - the options of a command
             search=cast("Search", search),
             prior=prior,
         )
-        given = f"X = {x}" if y is None else f"Y = {y}"
-        return ranked(query, RankingTable(f"“{pattern}” with {given}", found, fit_caption(prior)))
+        slot = f"X = {x}" if y is None else f"Y = {y}"
+        return ranked(query, RankingTable(f"“{pattern}” with {slot}", matches, fit_caption(prior)))
 
     def rank_patterns(patterns: list[str], x: str, y: str) -> CommandAnswer:
         if among:
@@ -112,25 +103,25 @@ def fill(  # noqa: PLR0913, PLR0917 - the options of a command
         if prior:
             raise UsageError("--prior: both words are given, so there is none to weigh")
         query = query_record("fill", opened, patterns=patterns, x=x, y=y, top=top)
-        found = opened.fill(patterns, x=x, y=y, top=top)
-        return ranked(query, RankingTable(f"Patterns with X = {x}, Y = {y}", found, FIT))
+        matches = opened.fill(patterns, x=x, y=y, top=top)
+        return ranked(query, RankingTable(f"Patterns with X = {x}, Y = {y}", matches, FIT))
 
-    def ask(patterns: list[str], x: str | None, y: str | None) -> CommandAnswer:
+    def answer(patterns: list[str], x: str | None, y: str | None) -> CommandAnswer:
         if x is not None and y is not None:
             return rank_patterns(patterns, x, y)
         if len(patterns) > 1:
             raise UsageError("several patterns are ranked for a pair: give both --x and --y")
         return find_words(patterns[0], x, y)
 
-    def ask_line(pattern: str, x: str, y: str) -> CommandAnswer:
-        return ask([pattern], x or None, y or None)
+    def answer_line(pattern: str, x: str, y: str) -> CommandAnswer:
+        return answer([pattern], x or None, y or None)
 
     if patterns != [STDIN]:
-        show(ask(patterns, x, y), as_json=as_json)
+        print_answer(answer(patterns, x, y), as_json=as_json)
     elif x is not None or y is not None:
         raise UsageError("--x, --y: with -, the words come from standard input, too")
     else:
-        answer_lines(Form(("PATTERN", "X", "Y"), "\t"), ask_line, as_json=as_json)
+        answer_stdin(QueryFormat(("PATTERN", "X", "Y"), "\t"), answer_line, as_json=as_json)
 
 
 def pair(
@@ -143,39 +134,30 @@ def pair(
     as_json: JsonOption = False,
 ) -> None:
     """Show the vector of two words, and the patterns that fit them best."""
-    from pair2vec.api import DirectedPair, load
-    from pair2vec.cli.questions import pair_table
+    from pair2vec.api import DirectedPair
 
-    both = _direction(direction) == "both"
-    asked = ["forward", "backward"] if both else [direction]
-    opened = load(model)
+    both = _check_direction(direction) == "both"
+    directions = ["forward", "backward"] if both else [direction]
+    opened = open_model(model)
     if not opened.patterns:
         say(f"{opened.saved.folder}: has no patterns to explain pairs by; rank some with 'fill'")
 
-    def ask(x: str, y: str) -> CommandAnswer:
+    def answer(x: str, y: str) -> CommandAnswer:
         pairs = {"forward": (x, y), "backward": (y, x)}
-        shown = {name: DirectedPair.of(opened, *pairs[name], top=top) for name in asked}
+        directed = {name: DirectedPair.of(opened, *pairs[name], top=top) for name in directions}
         return CommandAnswer(
             query_record("pair", opened, x=x, y=y, direction=direction, top=top),
-            {name: side.as_json() for name, side in shown.items()},
-            pair_table(list(shown.values()), whole=vector),
+            {name: one_way.as_json() for name, one_way in directed.items()},
+            pair_table(list(directed.values()), whole=vector),
         )
 
-    answer_question((x, y), Form(("X", "Y")), ask, as_json=as_json)
+    answer_query((x, y), QueryFormat(("X", "Y")), answer, as_json=as_json)
 
 
 def analogy(  # noqa: PLR0913, PLR0917 - the options of a command
-    a: Annotated[
-        str,
-        typer.Argument(
-            help="A word; or - to read lines of a b x from standard input.",
-            show_default=False,
-        ),
-    ],
-    b: Annotated[str | None, typer.Argument(help="What a goes with.", show_default=False)] = None,
-    x: Annotated[
-        str | None, typer.Argument(help="The word asked about.", show_default=False)
-    ] = None,
+    a: Annotated[str, argument("A word; or - to read lines of a b x from standard input.")],
+    b: Annotated[str | None, argument("What a goes with.")] = None,
+    x: Annotated[str | None, argument("The word to find the partner of.")] = None,
     alpha: Annotated[
         float,
         typer.Option(min=0, max=1, help="The weight of the relation against the single words."),
@@ -190,34 +172,30 @@ def analogy(  # noqa: PLR0913, PLR0917 - the options of a command
     as_json: JsonOption = False,
 ) -> None:
     """Find the words that are to x as b is to a."""
-    from pair2vec.api import load
-    from pair2vec.cli.questions import RankingTable
-
-    refuse_reading_twice(a, among)
-    toward = _direction(direction)
-    opened = load(model, whitening=whitening)
-    candidates = read_words(among, opened.vocabulary, unknown) if among else None
+    check_stdin_once(a, among)
+    checked_direction = _check_direction(direction)
+    opened = open_model(model, whitening)
+    candidates = read_words(among, opened.vocabulary, unknown)
     caption = (
-        f"score: {alpha:g} · likeness of the relations + {1 - alpha:g} · likeness of the words"
+        f"score: {alpha:g} · cosine similarity of the pairs + {1 - alpha:g} · that of the words"
     )
 
-    def ask(a: str, b: str, x: str) -> CommandAnswer:
-        manner = {"alpha": alpha, "direction": direction, "whitening": whitening}
-        options = {**manner, "among": among, "top": top}
-        found = opened.analogy(
+    def answer(a: str, b: str, x: str) -> CommandAnswer:
+        matches = opened.analogy(
             a,
             b,
             x,
             alpha=alpha,
-            direction=toward,
+            direction=checked_direction,
             top=top,
             among=candidates,
             search=cast("Search", search),
         )
-        query = query_record("analogy", opened, a=a, b=b, x=x, **options)
-        return ranked(query, RankingTable(f"{a} is to {b} as {x} is to …", found, caption))
+        scoring = {"alpha": alpha, "direction": direction, "whitening": whitening}
+        query = query_record("analogy", opened, a=a, b=b, x=x, **scoring, among=among, top=top)
+        return ranked(query, RankingTable(f"{a} is to {b} as {x} is to …", matches, caption))
 
-    answer_question((a, b, x), Form(("A", "B", "X")), ask, as_json=as_json)
+    answer_query((a, b, x), QueryFormat(("A", "B", "X")), answer, as_json=as_json)
 
 
 def nearest(  # noqa: PLR0913, PLR0917 - the options of a command
@@ -245,53 +223,97 @@ def nearest(  # noqa: PLR0913, PLR0917 - the options of a command
     as_json: JsonOption = False,
 ) -> None:
     """Find pairs in the same relation as x and y."""
-    from pair2vec.api import load
-    from pair2vec.cli.questions import RankingTable
-
     if among and among_words:
         raise UsageError("--among, --words: give pairs to choose from, or words, not both")
-    refuse_reading_twice(x, among, among_words)
-    toward = _direction(direction)
-    opened = load(model, whitening=whitening)
-    pairs = read_pairs(among, opened.vocabulary, unknown) if among else None
-    singles = read_words(among_words, opened.vocabulary, unknown) if among_words else None
+    check_stdin_once(x, among, among_words)
+    checked_direction = _check_direction(direction)
+    opened = open_model(model, whitening)
+    pairs = read_pairs(among, opened.vocabulary, unknown)
+    words = read_words(among_words, opened.vocabulary, unknown)
 
-    def ask(x: str, y: str) -> CommandAnswer:
+    def answer(x: str, y: str) -> CommandAnswer:
+        matches = opened.nearest(
+            x, y, among=pairs, words=words, direction=checked_direction, top=top
+        )
+        scoring = {"direction": direction, "whitening": whitening}
         choice = {"among": among, "words": among_words}
-        options = {"direction": direction, "whitening": whitening, **choice, "top": top}
-        found = opened.nearest(x, y, among=pairs, words=singles, direction=toward, top=top)
-        query = query_record("nearest", opened, x=x, y=y, **options)
-        title, caption = f"Pairs related as {x} and {y}", "score: the cosine of the pairs' vectors"
-        return ranked(query, RankingTable(title, found, caption))
+        query = query_record("nearest", opened, x=x, y=y, **scoring, **choice, top=top)
+        caption = "score: the cosine similarity of the pair vectors"
+        return ranked(query, RankingTable(f"Pairs related as {x} and {y}", matches, caption))
 
-    answer_question((x, y), Form(("X", "Y")), ask, as_json=as_json)
+    answer_query((x, y), QueryFormat(("X", "Y")), answer, as_json=as_json)
+
+
+def neighbours(  # noqa: PLR0913, PLR0917 - the options of a command
+    word: Annotated[str, argument("A word; or - to read words from standard input, one a line.")],
+    relation: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="As in antonym, hypernym, part, located-in.",
+            show_default="any, and named",
+        ),
+    ] = None,
+    relations: RelationsOption = None,
+    unrelated: Annotated[
+        float,
+        typer.Option(help="The share of pairs to expect without a relation, between 0 and 1."),
+    ] = 0.5,
+    among: AmongOption = None,
+    unknown: UnknownOption = "error",
+    model: ModelOption = None,
+    top: TopOption = 10,
+    as_json: JsonOption = False,
+) -> None:
+    """Find the words that are in a relation to a word."""
+    check_stdin_once(word, among)
+    opened = open_model(model)
+    predictor = opened.relations(relations)
+    candidates = read_words(among, opened.vocabulary, unknown)
+    caption = f"score: the probability, where {unrelated:.0%} of such pairs have no relation"
+
+    def answer(word: str) -> CommandAnswer:
+        options = {"relations": relations, "unrelated": unrelated, "among": among, "top": top}
+        query = query_record("neighbours", opened, word=word, relation=relation, **options)
+        if relation is None:
+            typed = predictor.typed_neighbours(word, top=top, among=candidates, unrelated=unrelated)
+            return ranked(query, RankingTable(f"Words related to {word}", typed, caption))
+        matches = predictor.neighbours(
+            word, relation, top=top, among=candidates, unrelated=unrelated
+        )
+        definition = predictor.definition(relation)
+        meaning = f": {definition.definition}" if definition.definition else ""
+        order = "; near words first" if definition.symmetric else ""
+        title = f"{relation} of {word}{meaning}"
+        return ranked(query, RankingTable(title, matches, caption + order))
+
+    answer_query((word,), QueryFormat(("WORD",)), answer, as_json=as_json)
 
 
 def score_command(
     x: Annotated[
-        str,
-        typer.Argument(
-            help="A word; or - to read lines of x, tab, y, tab, pattern from standard input.",
-            show_default=False,
-        ),
+        str, argument("A word; or - to read lines of x, tab, y, tab, pattern from standard input.")
     ],
     y: _SecondWord = None,
-    pattern: Annotated[
-        str | None,
-        typer.Argument(help="As in 'neither X nor Y'.", show_default=False),
-    ] = None,
+    pattern: Annotated[str | None, argument("As in 'neither X nor Y'.")] = None,
     model: ModelOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Say how well two words fit a pattern."""
-    from pair2vec.api import load
-    from pair2vec.cli.questions import score_line
+    opened = open_model(model)
 
-    opened = load(model)
-
-    def ask(x: str, y: str, pattern: str) -> CommandAnswer:
-        found = opened.score(x, y, pattern)
+    def answer(x: str, y: str, pattern: str) -> CommandAnswer:
+        score = opened.score(x, y, pattern)
         query = query_record("score", opened, x=x, y=y, pattern=pattern)
-        return CommandAnswer(query, {"score": found}, score_line(x, y, pattern, found))
+        return CommandAnswer(
+            query, {"score": score}, Text(f"{score:8.3f}  {x}, {y} in “{pattern}”")
+        )
 
-    answer_question((x, y, pattern), Form(("X", "Y", "PATTERN"), "\t"), ask, as_json=as_json)
+    answer_query((x, y, pattern), QueryFormat(("X", "Y", "PATTERN"), "\t"), answer, as_json=as_json)
+
+
+def _check_direction(name: str) -> Direction:
+    from pair2vec.query.pair_encoder import Direction
+
+    direction: Direction = check_choice("--direction", name, get_args(Direction))
+    return direction

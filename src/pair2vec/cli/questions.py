@@ -1,8 +1,7 @@
-"""A model's answers: tables with bars on a terminal, plain columns elsewhere."""
+"""Input and output of the query commands: one query or many, tables or JSON, files of words."""
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,8 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.table import Table
 from rich.text import Text
 
-from pair2vec.cli.messages import say
+from pair2vec.cli.messages import print_json, print_result, say
+from pair2vec.cli.options import check_choice
 from pair2vec.errors import InputError, Pair2vecError, UsageError
 
 if TYPE_CHECKING:
@@ -25,22 +25,128 @@ if TYPE_CHECKING:
     from pair2vec.text.vocabulary import Vocabulary
 
 
-FIT = "score: above 0, the model takes it for seen in a text rather than made up"
-"""What the score of words in a pattern means."""
+STDIN = "-"
+
+FIT = "score: above 0, the model predicts an observed triple rather than a sampled one"
+"""Caption: the score of a pair in a pattern, a logit."""
 
 _BAR_WIDTH = 20
 _FIRST_NUMBERS = 5
 
 
+class CommandAnswer(NamedTuple):
+    """What is printed: query and result as JSON, or the table."""
+
+    query: dict[str, object]
+    result: dict[str, object]
+    table: RenderableType
+
+
+@dataclass(frozen=True)
+class QueryFormat:
+    """The fields of a query, as arguments or on a line of standard input."""
+
+    fields: tuple[str, ...]
+    separator: str | None = None
+    """Between the fields of a line; None is any white space."""
+
+    def check(self, values: list[str], between: str = " ") -> None:
+        if len(values) != len(self.fields):
+            raise UsageError(f"expected {between.join(self.fields)}, got {between.join(values)!r}")
+
+    def parse(self, line: bytes) -> list[str]:
+        try:
+            text = line.decode().rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            raise InputError(f"is not UTF-8 at byte {error.start + 1}") from error
+        values = text.split(self.separator)
+        self.check(values, between="<tab>" if self.separator else " ")
+        return [value.strip() for value in values]
+
+
+def open_model(name: str | Path | None, whitening: float | None = None) -> Pair2vec:
+    from pair2vec.api import load
+
+    return load(name, whitening=whitening)
+
+
+def query_record(command: str, model: Pair2vec, **options: object) -> dict[str, object]:
+    """A query as JSON, without the options that were not given."""
+    given = {
+        name: str(value) if isinstance(value, Path) else value
+        for name, value in options.items()
+        if value is not None
+    }
+    return {"command": command, "model": str(model.saved.folder), **given}
+
+
+def ranked(query: dict[str, object], ranking: RankingTable) -> CommandAnswer:
+    """The answer that is a ranking."""
+    matches = [match._asdict() for match in ranking.matches]
+    return CommandAnswer(query, {"matches": matches}, ranking)
+
+
+def answer_query(
+    arguments: Sequence[str | None],
+    query_format: QueryFormat,
+    answer: Callable[..., CommandAnswer],
+    *,
+    as_json: bool,
+) -> None:
+    """Answer the query in the arguments, or with ``-`` those on standard input."""
+    values = [argument for argument in arguments if argument is not None]
+    if values == [STDIN]:
+        answer_stdin(query_format, answer, as_json=as_json)
+    else:
+        query_format.check(values)
+        print_answer(answer(*values), as_json=as_json)
+
+
+def answer_stdin(
+    query_format: QueryFormat, answer: Callable[..., CommandAnswer], *, as_json: bool
+) -> None:
+    """Answer the queries on standard input, each as soon as its line is read.
+
+    An error is reported for its line, and the other lines are still answered.
+    """
+    failed = False
+    for number, line in enumerate(sys.stdin.buffer, start=1):
+        if not line.strip():
+            continue
+        try:
+            print_answer(answer(*query_format.parse(line)), as_json=as_json, line=number)
+        except Pair2vecError as error:
+            failed = True
+            if as_json:
+                print_json({"line": number, "error": str(error)})
+            else:
+                say(f"line {number}: {error}")
+    if failed:
+        raise typer.Exit(1)
+
+
+def print_answer(answer: CommandAnswer, *, as_json: bool, line: int | None = None) -> None:
+    """`line` is that of the query on standard input."""
+    number = {} if line is None else {"line": line}
+    content = {**number, "query": answer.query, **answer.result}
+    print_result(content, answer.table, as_json=as_json)
+
+
+def check_stdin_once(query: str, *files: Path | None) -> None:
+    """Either the queries or one list of words can come from standard input."""
+    if [query, *map(str, files)].count(STDIN) > 1:
+        raise UsageError("- is given twice, and standard input can be read only once; name a file")
+
+
 def fit_caption(prior: float) -> str:
-    """What the score of words for a slot means, with their frequency or without."""
+    """Caption: the score of a word in a slot, with a frequency prior or without."""
     if not prior:
         return FIT
     return f"score: fit + {prior:g} · log of the word's share of the corpus"
 
 
 class RankingTable:
-    """Words, pairs or patterns, the best first."""
+    """Words, pairs or patterns, the best first: with bars on a terminal, else plain columns."""
 
     def __init__(
         self,
@@ -71,20 +177,15 @@ class RankingTable:
         highest = self.matches[0].score
         for rank, match in enumerate(self.matches, start=1):
             bar = [Bar(highest, 0, match.score, width=_BAR_WIDTH)] if with_bars else []
-            named = [Text(str(part)) for part in match[:-1]]
-            table.add_row(str(rank), *named, f"{match.score:.3f}", *bar)
+            cells = [Text(str(part)) for part in match[:-1]]
+            table.add_row(str(rank), *cells, f"{match.score:.3f}", *bar)
         return table
 
 
 def pair_table(directions: Sequence[DirectedPair], *, whole: bool = False) -> RenderableType:
-    """What is known of a pair, in one direction or both.
-
-    Args:
-        directions: The one or the two.
-        whole: Show all numbers of the vectors.
-    """
+    """Vectors and patterns of a pair, in one direction or both; `whole` shows all numbers."""
     table = Table(box=None)
-    for name in ("relation", "length", f"direction, {len(directions[0].vector)} numbers"):
+    for name in ("relation", "norm", f"unit vector, {len(directions[0].vector)} numbers"):
         table.add_column(name, overflow="fold")
     for pair in directions:
         numbers = _numbers(pair.vector, len(pair.vector) if whole else _FIRST_NUMBERS)
@@ -97,132 +198,9 @@ def pair_table(directions: Sequence[DirectedPair], *, whole: bool = False) -> Re
     return Group(table, *rankings, *([Text(FIT, style="dim")] if rankings else []))
 
 
-def score_line(x: str, y: str, pattern: str, score: float) -> Text:
-    """How well a pair fits a pattern."""
-    return Text(f"{score:8.3f}  {x}, {y} in “{pattern}”")
-
-
-def _numbers(values: Sequence[float], most: int) -> str:
-    shown = " ".join(f"{value:.4f}" for value in values[:most])
-    return shown if len(values) <= most else f"{shown} …"
-
-
-# == Questions to a model: one on the command line, or many on standard input.
-
-
-STDIN = "-"
-
-
-class CommandAnswer(NamedTuple):
-    """What is printed of a question: query and result as JSON, or the table."""
-
-    query: dict[str, object]
-    result: dict[str, object]
-    table: RenderableType
-
-
-@dataclass(frozen=True)
-class Form:
-    """How a question is written."""
-
-    parts: tuple[str, ...]
-    separator: str | None = None
-    """Between the parts on a line of standard input; None is any white space."""
-
-    def check(self, given: list[str], between: str = " ") -> None:
-        """Refuse a question with too few or too many parts."""
-        if len(given) != len(self.parts):
-            raise UsageError(f"expected {between.join(self.parts)}, got {between.join(given)!r}")
-
-    def read(self, line: bytes) -> list[str]:
-        """The parts of a question on a line of standard input."""
-        try:
-            text = line.decode().rstrip("\r\n")
-        except UnicodeDecodeError as error:
-            raise InputError(f"is not UTF-8 at byte {error.start + 1}") from error
-        given = text.split(self.separator)
-        self.check(given, between="<tab>" if self.separator else " ")
-        return [part.strip() for part in given]
-
-
-def query_record(command: str, model: Pair2vec, **asked: object) -> dict[str, object]:
-    """A question as JSON; what was not given is left out."""
-    given = {
-        name: str(value) if isinstance(value, Path) else value
-        for name, value in asked.items()
-        if value is not None
-    }
-    return {"command": command, "model": str(model.saved.folder), **given}
-
-
-def ranked(query: dict[str, object], ranking: RankingTable) -> CommandAnswer:
-    """The answer that is a list of the best."""
-    return CommandAnswer(
-        query, {"matches": [match._asdict() for match in ranking.matches]}, ranking
-    )
-
-
-def answer_question(
-    given: Sequence[str | None], form: Form, ask: Callable[..., CommandAnswer], *, as_json: bool
-) -> None:
-    """Answer the question given, or with ``-`` those on standard input."""
-    parts = [part for part in given if part is not None]
-    if parts == [STDIN]:
-        answer_lines(form, ask, as_json=as_json)
-    else:
-        form.check(parts)
-        show(ask(*parts), as_json=as_json)
-
-
-def answer_lines(form: Form, ask: Callable[..., CommandAnswer], *, as_json: bool) -> None:
-    """Answer the questions on standard input, each as soon as its line is read.
-
-    A line that cannot be answered is reported, and the others are answered all the same.
-    """
-    failed = False
-    for number, line in enumerate(sys.stdin.buffer, start=1):
-        if not line.strip():
-            continue
-        try:
-            show(ask(*form.read(line)), as_json=as_json, line=number)
-        except Pair2vecError as error:
-            failed = True
-            _report(number, str(error), as_json=as_json)
-    if failed:
-        raise typer.Exit(1)
-
-
-def show(answer: CommandAnswer, *, as_json: bool, line: int | None = None) -> None:
-    """Print an answer; `line` says where on standard input the question is."""
-    if as_json:
-        place = {} if line is None else {"line": line}
-        _print_json({**place, "query": answer.query, **answer.result})
-    else:
-        Console(highlight=False).print(answer.table)
-
-
-def _report(line: int, error: str, *, as_json: bool) -> None:
-    if as_json:
-        _print_json({"line": line, "error": error})
-    else:
-        say(f"line {line}: {error}")
-
-
-def _print_json(content: dict[str, object]) -> None:
-    typer.echo(json.dumps(content, ensure_ascii=False))
-
-
-def refuse_reading_twice(question: str, *files: Path | None) -> None:
-    """Either the questions or a list can come from standard input."""
-    names = [question, *map(str, files)]
-    if names.count(STDIN) > 1:
-        raise UsageError("- is given twice, and standard input can be read only once; name a file")
-
-
-# == Files of words or pairs to choose from.
-
-
-_POLICIES = ("error", "skip")
+def _numbers(values: Sequence[float], limit: int) -> str:
+    shown = " ".join(f"{value:.4f}" for value in values[:limit])
+    return shown if len(values) <= limit else f"{shown} …"
 
 
 class _Row(NamedTuple):
@@ -230,28 +208,28 @@ class _Row(NamedTuple):
     words: list[str]
 
 
-def read_words(path: Path, vocabulary: Vocabulary, unknown: str) -> list[str]:
-    """The words of a file, one a line.
+def read_words(path: Path | None, vocabulary: Vocabulary, unknown: str) -> list[str] | None:
+    """The words of a file, one a line; None without a file.
 
     Args:
         path: ``-`` is standard input.
         vocabulary: Of the model.
-        unknown: "error" refuses what is not in it, "skip" leaves it out and says how much.
+        unknown: "error" refuses out-of-vocabulary words, "skip" leaves them out and counts them.
     """
-    rows = [_Row(place, [line]) for place, line in lines_of(path).items()]
+    if path is None:
+        return None
+    rows = [_Row(place, [line]) for place, line in read_lines(path).items()]
     return [word for (word,) in _known(path, rows, vocabulary, unknown)]
 
 
-def read_pairs(path: Path, vocabulary: Vocabulary, unknown: str) -> list[tuple[str, str]]:
-    """The pairs of a file, one a line, with a tab or white space between the words.
-
-    Args:
-        path: ``-`` is standard input.
-        vocabulary: Of the model.
-        unknown: "error" refuses what is not in it, "skip" leaves it out and says how much.
-    """
+def read_pairs(
+    path: Path | None, vocabulary: Vocabulary, unknown: str
+) -> list[tuple[str, str]] | None:
+    """The pairs of a file, one a line, with a tab or white space between; as `read_words`."""
+    if path is None:
+        return None
     rows = []
-    for place, line in lines_of(path).items():
+    for place, line in read_lines(path).items():
         words = line.split("\t" if "\t" in line else None)
         if len(words) != 2:
             raise InputError(f"{place}: expected two words with a tab or white space between")
@@ -259,8 +237,8 @@ def read_pairs(path: Path, vocabulary: Vocabulary, unknown: str) -> list[tuple[s
     return [(x, y) for x, y in _known(path, rows, vocabulary, unknown)]
 
 
-def lines_of(path: Path) -> dict[str, str]:
-    """By their place, the lines that are not blank."""
+def read_lines(path: Path) -> dict[str, str]:
+    """The lines that are not blank, by "FILE, line N"; ``-`` is standard input."""
     if str(path) != STDIN and not path.is_file():
         raise UsageError(f"{path}: no such file")
     content = sys.stdin.buffer.read() if str(path) == STDIN else path.read_bytes()
@@ -273,9 +251,8 @@ def lines_of(path: Path) -> dict[str, str]:
 
 
 def _known(path: Path, rows: list[_Row], vocabulary: Vocabulary, unknown: str) -> list[list[str]]:
-    """The rows of known words, and no others if `unknown` allows for others."""
-    if unknown not in _POLICIES:
-        raise UsageError(f"--unknown {unknown}: it must be one of {', '.join(_POLICIES)}")
+    """The rows of which all words are known."""
+    check_choice("--unknown", unknown, ("error", "skip"))
     if unknown == "error":
         for row in rows:
             _check(row, vocabulary)
@@ -288,17 +265,17 @@ def _known(path: Path, rows: list[_Row], vocabulary: Vocabulary, unknown: str) -
 
 
 def _check(row: _Row, vocabulary: Vocabulary) -> None:
-    from pair2vec.text.vocabulary import find_typed
+    from pair2vec.text.vocabulary import look_up_word
 
     try:
         for word in row.words:
-            find_typed(word, vocabulary)
+            look_up_word(word, vocabulary)
     except UsageError as error:
         raise InputError(f"{row.place}: {error} (--unknown skip leaves it out)") from error
 
 
 def _is_known(words: list[str], vocabulary: Vocabulary) -> bool:
-    # Not by `find_typed`, which looks long for words that are spelled alike.
+    # Not by `look_up_word`, which takes long to suggest words of similar spelling.
     from pair2vec.text.sentences import tokenize
 
     tokens = [tokenize(word) for word in words]

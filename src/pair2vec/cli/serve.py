@@ -1,4 +1,4 @@
-"""The command that answers over HTTP."""
+"""``pair2vec serve``: answer queries over HTTP."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from pair2vec.cli.messages import messages, one_thread_each, say
+from pair2vec.cli.messages import say, show_count, use_one_thread_each
 from pair2vec.cli.options import ModelOption
 from pair2vec.errors import UsageError
 
@@ -26,20 +26,20 @@ def serve(
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free.")] = 8017,
     workers: Annotated[
         int | None,
-        typer.Option(min=1, help="Questions answered at a time.", show_default="one a core"),
+        typer.Option(min=1, help="Queries answered at a time.", show_default="one a core"),
     ] = None,
     waiting: Annotated[
-        int, typer.Option(min=0, help="Questions that may wait; others are sent away.")
+        int, typer.Option(min=0, help="Queries that may wait in the queue; others get a 503.")
     ] = 32,
     timeout: Annotated[
-        float, typer.Option(min=0.1, help="Seconds for one question, waiting included.")
+        float, typer.Option(min=0.1, help="Seconds for one query, time in the queue included.")
     ] = 10.0,
 ) -> None:
-    """Answer questions over HTTP, and show the explorer page.
+    """Answer queries over HTTP, and serve the explorer page.
 
-    There is no login: listen at another address than 127.0.0.1 only behind something that has one.
+    There is no login: listen at another address than 127.0.0.1 only behind a proxy that has one.
     """
-    one_thread_each()
+    use_one_thread_each()
     try:
         from pair2vec.server.app import run
     except ImportError as error:
@@ -52,18 +52,17 @@ def serve(
     from pair2vec.server.handlers import ServerConfig
     from pair2vec.server.worker_pool import WorkerPoolConfig
 
-    cores = len(os.sched_getaffinity(0))
-    desk = WorkerPoolConfig(workers=workers or cores, waiting=waiting, seconds=timeout)
-    names = dict.fromkeys([*ServerConfig().hosts, host])
-    library = Resources(load(model), _index(corpus) if corpus else None)
-    run(library, ServerConfig(desk=desk, hosts=tuple(names)), host, port, say)
+    workers = workers or len(os.sched_getaffinity(0))
+    pool = WorkerPoolConfig(workers=workers, queue_size=waiting, timeout=timeout)
+    hosts = dict.fromkeys([*ServerConfig().hosts, host])
+    resources = Resources(load(model), _open_index(corpus) if corpus else None)
+    run(resources, ServerConfig(pool=pool, hosts=tuple(hosts)), host, port, say)
 
 
-def _index(corpus: Path) -> InvertedIndex:
-    """The index of a corpus; making it takes a while, the first time."""
-    from pair2vec.cli.messages import show_count
+def _open_index(corpus: Path) -> InvertedIndex:
+    """Building the index takes a while, the first time."""
     from pair2vec.lexicon.inverted_index import open_index
     from pair2vec.text.corpus import open_corpus
 
-    with show_count("tokens", messages) as report:
+    with show_count("tokens") as report:
         return open_index(open_corpus(corpus), report)

@@ -1,41 +1,32 @@
-"""What a lexicon says: which relation holds between two terms, how surely, and where it is said."""
+"""Lexicon entries, and the formats they are exported in: TSV, JSON lines, SKOS in Turtle, Solr."""
 
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import PurePath
-from typing import Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, Self, get_args
 from urllib.parse import quote
 
 from pair2vec.errors import UsageError
 from pair2vec.lexicon.evidence import Evidence
 
+LexiconFormat = Literal["tsv", "jsonl", "ttl", "solr"]
 
-class LexiconEntry(NamedTuple):
-    """One relation between two terms: y is the `relation` of x."""
+EVIDENCE_COLUMNS = 3
+"""In TSV."""
 
-    x: str
-    relation: str
-    y: str
-    probability: float
-    evidence: list[Evidence]
-
-
-# == A lexicon in the formats that others read: TSV, JSON lines, SKOS in Turtle, Solr synonyms.
-
-
-Format = Literal["tsv", "jsonl", "ttl", "solr"]
-
-EVIDENCE = 3
-"""Columns for it in TSV."""
-
-_SUFFIXES: dict[str, Format] = {".tsv": "tsv", ".jsonl": "jsonl", ".ttl": "ttl", ".txt": "solr"}
+_SUFFIXES: dict[str, LexiconFormat] = {
+    ".tsv": "tsv",
+    ".jsonl": "jsonl",
+    ".ttl": "ttl",
+    ".txt": "solr",
+}
 
 SYNONYM = "synonym"
-"""The one relation whose words may stand for each other in a search."""
+"""The one relation whose words may replace each other in a search."""
 
 _SKOS = {"hypernym": "broader", "hyponym": "narrower", "synonym": "exactMatch"}
-"""Relations that SKOS has a name for; the others are kinds of its ``related``."""
+"""Relations that SKOS has a property for; the others are subproperties of ``skos:related``."""
 
 _PREFIXES = """\
 @prefix rdf: <http://www.w3.org/1999/02/22-rdf-syntax-ns#> .
@@ -47,45 +38,63 @@ _PREFIXES = """\
 """
 
 
-def format_of(path: PurePath, typed: str | None) -> Format:
-    """As the user says, or else by the file's name.
+class LexiconEntry(NamedTuple):
+    """One relation between two terms: y is the `relation` of x."""
+
+    x: str
+    relation: str
+    y: str
+    probability: float
+    evidence: list[Evidence]
+
+    def to_json(self) -> dict[str, Any]:
+        return {**self._asdict(), "evidence": [sentence._asdict() for sentence in self.evidence]}
+
+    @classmethod
+    def from_json(cls, content: dict[str, Any]) -> Self:
+        evidence = [Evidence(**sentence) for sentence in content["evidence"]]
+        return cls(**{**content, "evidence": evidence})
+
+
+def lexicon_format(path: PurePath, name: str | None) -> LexiconFormat:
+    """The format of that name, or without a name that of the file's suffix.
 
     Raises:
-        UsageError: neither tells.
+        UsageError: there is no such format, or the suffix is none of a format.
     """
-    found = typed or _SUFFIXES.get(path.suffix.lower())
-    for known in get_args(Format):
-        if found == known:
+    wanted = name or _SUFFIXES.get(path.suffix.lower())
+    names = get_args(LexiconFormat)
+    for known in names:
+        if wanted == known:
             return known  # type: ignore[no-any-return]
     raise UsageError(
-        f"{path}: which format? Give --format {'|'.join(get_args(Format))}, or a name that ends in "
+        f"{path}: which format? Give --format {'|'.join(names)}, or a name that ends in "
         f"{', '.join(_SUFFIXES)}"
     )
 
 
-def export_lexicon(entries: Iterable[LexiconEntry], kind: Format) -> Iterator[str]:
+def export_lexicon(entries: Iterable[LexiconEntry], kind: LexiconFormat) -> Iterator[str]:
     """The lines of a file."""
     return _WRITERS[kind](entries)
 
 
 def _tsv(entries: Iterable[LexiconEntry]) -> Iterator[str]:
-    numbers = [f"evidence_{number + 1}" for number in range(EVIDENCE)]
-    yield "\t".join(["x", "relation", "y", "probability", *numbers]) + "\n"
+    columns = [f"evidence_{number + 1}" for number in range(EVIDENCE_COLUMNS)]
+    yield "\t".join(["x", "relation", "y", "probability", *columns]) + "\n"
     for entry in entries:
-        texts = [one.text for one in entry.evidence[:EVIDENCE]]
-        texts += [""] * (EVIDENCE - len(texts))
-        parts = [entry.x, entry.relation, entry.y, f"{entry.probability:.4f}", *texts]
-        yield "\t".join(" ".join(part.split()) for part in parts) + "\n"
+        texts = [sentence.text for sentence in entry.evidence[:EVIDENCE_COLUMNS]]
+        texts += [""] * (EVIDENCE_COLUMNS - len(texts))
+        cells = [entry.x, entry.relation, entry.y, f"{entry.probability:.4f}", *texts]
+        yield "\t".join(" ".join(cell.split()) for cell in cells) + "\n"
 
 
 def _json_lines(entries: Iterable[LexiconEntry]) -> Iterator[str]:
     for entry in entries:
-        evidence = [one._asdict() for one in entry.evidence]
-        yield json.dumps({**entry._asdict(), "evidence": evidence}, ensure_ascii=False) + "\n"
+        yield json.dumps(entry.to_json(), ensure_ascii=False) + "\n"
 
 
 def _turtle(entries: Iterable[LexiconEntry]) -> Iterator[str]:
-    """Each term a concept; each relation a property, and a statement with what is known of it."""
+    """A concept for each term, a property for each relation, a reified statement for each entry."""
     yield _PREFIXES
     terms: set[str] = set()
     relations: set[str] = set()
@@ -97,30 +106,28 @@ def _turtle(entries: Iterable[LexiconEntry]) -> Iterator[str]:
                 yield f"{_term(word)} a skos:Concept ; skos:prefLabel {label}@en .\n"
         if entry.relation not in relations:
             relations.add(entry.relation)
-            yield from _property(entry.relation)
-        yield from _statement(entry)
+            parent = f"skos:{_SKOS.get(entry.relation, 'related')}"
+            yield f"{_relation(entry.relation)} a rdf:Property ; rdfs:subPropertyOf {parent} .\n"
+        yield _statement(entry)
 
 
-def _property(relation: str) -> Iterator[str]:
-    parent = _SKOS.get(relation, "related")
-    yield f"{_relation(relation)} a rdf:Property ; rdfs:subPropertyOf skos:{parent} .\n"
-
-
-def _statement(entry: LexiconEntry) -> Iterator[str]:
+def _statement(entry: LexiconEntry) -> str:
     x, relation, y = _term(entry.x), _relation(entry.relation), _term(entry.y)
-    plain = f"skos:{_SKOS.get(entry.relation, 'related')}"
-    yield f"{x} {relation} {y} ; {plain} {y} .\n"
-    evidence = "".join(f" ; skos:example {_quoted(one.text)}@en" for one in entry.evidence)
-    yield (
+    parent = f"skos:{_SKOS.get(entry.relation, 'related')}"
+    evidence = "".join(
+        f" ; skos:example {_quoted(sentence.text)}@en" for sentence in entry.evidence
+    )
+    return (
+        f"{x} {relation} {y} ; {parent} {y} .\n"
         f"[] a rdf:Statement ; rdf:subject {x} ; rdf:predicate {relation} ; rdf:object {y} ; "
         f'relation:probability "{entry.probability:.4f}"^^xsd:decimal{evidence} .\n'
     )
 
 
 def _solr(entries: Iterable[LexiconEntry]) -> Iterator[str]:
-    """Each word with its synonyms, and nothing else: an antonym would find the contrary.
+    """Each word with its synonyms; an antonym would find the opposite.
 
-    A word stands for its own synonyms only, not for theirs.
+    Not transitive: a word is expanded to its own synonyms only, not to theirs.
     """
     synonyms: defaultdict[str, list[str]] = defaultdict(list)
     for entry in entries:
@@ -134,7 +141,7 @@ def _solr(entries: Iterable[LexiconEntry]) -> Iterator[str]:
 
 
 def _solr_word(word: str) -> str:
-    """With a backslash before what Solr gives a meaning, and a term's words apart."""
+    """Escaped for Solr, with spaces between the words of a term."""
     for character in "\\,=>#":
         word = word.replace(character, f"\\{character}")
     return word.replace("_", " ")
@@ -153,7 +160,7 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-_WRITERS: dict[Format, Callable[[Iterable[LexiconEntry]], Iterator[str]]] = {
+_WRITERS: dict[LexiconFormat, Callable[[Iterable[LexiconEntry]], Iterator[str]]] = {
     "tsv": _tsv,
     "jsonl": _json_lines,
     "ttl": _turtle,

@@ -1,7 +1,7 @@
-"""How much of a lexicon WordNet says, too: an estimate of its precision, from below.
+"""The share of a lexicon that WordNet confirms: a lower bound of its precision.
 
-Only relations that WordNet's files tell of, and only pairs of words that it has; what it does not
-say of them may be true all the same.
+Only relations that WordNet has, between words that it has; an entry that it does not confirm may
+still be true.
 """
 
 import random
@@ -10,38 +10,40 @@ from typing import NamedTuple
 
 from pair2vec.lexicon.export import LexiconEntry
 from pair2vec.wordnet.dictionary import WordNet
-from pair2vec.wordnet.relations import relations_of_senses, senses_of
+from pair2vec.wordnet.relations import sense_relations, word_senses
 
-SAMPLE = 2_000
-IN_WORDNET = {
+SAMPLE_SIZE = 2_000
+WORDNET_NAMES = {
     "synonym": "synonymy",
     "antonym": "antonymy",
     "hypernym": "hypernymy",
     "hyponym": "hyponymy",
     "co-hyponym": "co_hyponymy",
 }
-"""Our relations, and what they are called there."""
+"""Our relations, and their names in `sense_relations`."""
 
 
 class WordNetAgreement(NamedTuple):
-    """Entries of one relation."""
-
     relation: str
     entries: int
-    """Of the sample, whose words WordNet both has."""
+    """In the sample, with both words in WordNet."""
     confirmed: int
 
 
 def check_against_wordnet(
     entries: Sequence[LexiconEntry], wordnet: WordNet, seed: int = 0
 ) -> list[WordNetAgreement]:
-    """Each relation that WordNet tells of, by a sample of entries."""
-    candidates = [entry for entry in entries if entry.relation in IN_WORDNET]
-    sample = random.Random(seed).sample(candidates, min(SAMPLE, len(candidates)))
-    checked: dict[str, list[bool]] = {name: [] for name in IN_WORDNET}
+    """For each relation that WordNet has, by a random sample of entries."""
+    candidates = [entry for entry in entries if entry.relation in WORDNET_NAMES]
+    sample = random.Random(seed).sample(candidates, min(SAMPLE_SIZE, len(candidates)))
+    checked: dict[str, list[bool]] = {name: [] for name in WORDNET_NAMES}
     for entry in sample:
-        x, y = (senses_of(wordnet, word) for word in (entry.x, entry.y))
+        x, y = (word_senses(wordnet, word) for word in (entry.x, entry.y))
         if x and y:
-            said = getattr(relations_of_senses(x, y), IN_WORDNET[entry.relation])
-            checked[entry.relation].append(said > 0)
-    return [WordNetAgreement(name, len(said), sum(said)) for name, said in checked.items() if said]
+            strength = getattr(sense_relations(x, y), WORDNET_NAMES[entry.relation])
+            checked[entry.relation].append(strength > 0)
+    return [
+        WordNetAgreement(name, len(confirmed), sum(confirmed))
+        for name, confirmed in checked.items()
+        if confirmed
+    ]

@@ -1,4 +1,4 @@
-"""The application: addresses, and what is answered there."""
+"""The web application: its routes, and the server process that runs it."""
 
 import asyncio
 import os
@@ -18,88 +18,80 @@ from starlette.staticfiles import StaticFiles
 
 from pair2vec.errors import UsageError
 from pair2vec.server.endpoints import Resources
-from pair2vec.server.handlers import Handlers, ServerConfig, as_json
-from pair2vec.server.middleware import CONTENT_TYPE, HeadersMiddleware, ServerMetrics
+from pair2vec.server.handlers import Handlers, ServerConfig, json_response
+from pair2vec.server.middleware import METRICS_CONTENT_TYPE, ResponseMiddleware, ServerMetrics
 from pair2vec.server.openapi import openapi_document
 from pair2vec.server.worker_pool import WorkerPool
 
 STATIC = Path(__file__).parent / "static"
-
-
-def make_app(library: Resources, config: ServerConfig | None = None) -> Starlette:
-    """An application that answers questions."""
-    config = config or ServerConfig()
-    desk = WorkerPool(config.desk)
-    measures = ServerMetrics(lambda: desk.taken)
-    reception = Handlers(library, desk, config)
-
-    @asynccontextmanager
-    async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        yield
-        await asyncio.to_thread(desk.close)
-
-    return Starlette(
-        routes=_routes(reception, measures),
-        middleware=[
-            Middleware(HeadersMiddleware, measures=measures),
-            Middleware(TrustedHostMiddleware, allowed_hosts=list(config.hosts)),
-        ],
-        lifespan=lifespan,
-    )
-
-
-def _routes(reception: Handlers, measures: ServerMetrics) -> list[BaseRoute]:
-    description = openapi_document(
-        reception.questions, most_questions=reception.config.most_questions
-    )
-
-    async def health(_: Request) -> Response:
-        return as_json({"status": "ok"})
-
-    async def metrics(_: Request) -> Response:
-        return Response(measures.text(), media_type=CONTENT_TYPE)
-
-    async def openapi(_: Request) -> Response:
-        return as_json(description)
-
-    async def page(_: Request) -> Response:
-        return FileResponse(STATIC / "index.html")
-
-    questions = [
-        Route(f"/api/{question.name}", reception.endpoint(question), methods=["GET", "POST"])
-        for question in reception.questions
-    ]
-    return [
-        Route("/", page),
-        Route("/health", health),
-        Route("/metrics", metrics),
-        Route("/openapi.json", openapi),
-        Route("/api/model", reception.facts),
-        *questions,
-        Mount("/static", StaticFiles(directory=STATIC)),
-    ]
-
-
-# == The server as a process: opened, warmed up, and stopped without cutting anybody off.
-
 
 _GRACE_SECONDS = 10
 _KEEP_ALIVE_SECONDS = 5
 _CONNECTIONS = 512
 
 
+def make_app(resources: Resources, config: ServerConfig | None = None) -> Starlette:
+    config = config or ServerConfig()
+    pool = WorkerPool(config.pool)
+    metrics = ServerMetrics(lambda: pool.in_flight)
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        yield
+        await asyncio.to_thread(pool.close)
+
+    return Starlette(
+        routes=_routes(Handlers(resources, pool, config), metrics),
+        middleware=[
+            Middleware(ResponseMiddleware, metrics=metrics),
+            Middleware(TrustedHostMiddleware, allowed_hosts=list(config.hosts)),
+        ],
+        lifespan=lifespan,
+    )
+
+
+def _routes(handlers: Handlers, server_metrics: ServerMetrics) -> list[BaseRoute]:
+    document = openapi_document(handlers.endpoints, max_questions=handlers.config.max_questions)
+
+    async def health(_: Request) -> Response:
+        return json_response({"status": "ok"})
+
+    async def metrics(_: Request) -> Response:
+        return Response(server_metrics.exposition(), media_type=METRICS_CONTENT_TYPE)
+
+    async def openapi(_: Request) -> Response:
+        return json_response(document)
+
+    async def page(_: Request) -> Response:
+        return FileResponse(STATIC / "index.html")
+
+    endpoints = [
+        Route(f"/api/{endpoint.name}", handlers.handler(endpoint), methods=["GET", "POST"])
+        for endpoint in handlers.endpoints
+    ]
+    return [
+        Route("/", page),
+        Route("/health", health),
+        Route("/metrics", metrics),
+        Route("/openapi.json", openapi),
+        Route("/api/model", handlers.model_info),
+        *endpoints,
+        Mount("/static", StaticFiles(directory=STATIC)),
+    ]
+
+
 def run(
-    library: Resources, config: ServerConfig, host: str, port: int, say: Callable[[str], None]
+    resources: Resources, config: ServerConfig, host: str, port: int, say: Callable[[str], None]
 ) -> None:
-    """Answer until a signal to stop; requests that are being answered then are finished.
+    """Serve until a signal to stop; requests in flight are then finished.
 
     Raises:
-        UsageError: the address cannot be listened at.
+        UsageError: the address is not available.
     """
     listening = listen(host, port)
-    warm_up(library)
+    warm_up(resources)
     settings = uvicorn.Config(
-        make_app(library, config),
+        make_app(resources, config),
         log_level="warning",
         access_log=False,
         server_header=False,
@@ -109,33 +101,32 @@ def run(
     )
     name, number = listening.getsockname()[:2]
     shown = f"[{name}]" if ":" in name else name
-    say(f"{library.model.saved.folder.name}: http://{shown}:{number} (stop with Ctrl-C)")
+    say(f"{resources.model.saved.folder.name}: http://{shown}:{number} (stop with Ctrl-C)")
     asyncio.run(uvicorn.Server(settings).serve(sockets=[listening]))
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket there."""
     try:
         family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address[:2], family=family)
     except OSError as error:
-        # Of an address that is taken, `create_server` makes a message of its own.
+        # `create_server` replaces the message where an address is in use.
         reason = (
             error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0)
         )
         raise UsageError(f"cannot listen at {host} port {port}: {reason}") from error
 
 
-def warm_up(library: Resources) -> None:
-    """Have everything in memory that questions need, before the first and not during it."""
-    model = library.model
+def warm_up(resources: Resources) -> None:
+    """Load everything that queries need before the first request."""
+    model = resources.model
     first, second, third = model.vocabulary.words[-3:]
     model.analogy(first, second, third, search="shortlist")
     model.nearest(first, second)
     model.fill("X and Y", x=first, search="shortlist")
     if model.patterns:
         model.explain(first, second)
-    if library.can_relate:
-        library.relations.typed_neighbours(first)
-    if library.index is not None:
-        library.telling.of_pair(first, second)
+    if resources.has_relations:
+        resources.relations.typed_neighbours(first)
+    if resources.index is not None:
+        resources.evidence_scorer.for_pair(first, second)

@@ -1,4 +1,4 @@
-"""What is counted of the server, for Prometheus."""
+"""Middleware around every response: strict security headers, and metrics for Prometheus."""
 
 import time
 from collections.abc import Callable
@@ -8,47 +8,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-CONTENT_TYPE = CONTENT_TYPE_LATEST
-
-_SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
-
-
-class ServerMetrics:
-    """Of one server: each has its own registry, so that several can live in a process."""
-
-    def __init__(self, taken: Callable[[], int]) -> None:
-        """`taken` says how many questions are at the desk."""
-        self._registry = CollectorRegistry()
-        self._answers = Counter(
-            "pair2vec_answers",
-            "Answers, by path and status",
-            ["path", "status"],
-            registry=self._registry,
-        )
-        self._seconds = Histogram(
-            "pair2vec_answer_seconds",
-            "Time to an answer",
-            ["path"],
-            buckets=_SECONDS,
-            registry=self._registry,
-        )
-        at_desk = Gauge(
-            "pair2vec_questions_taken", "Being answered or waiting", registry=self._registry
-        )
-        at_desk.set_function(taken)
-
-    def note(self, path: str, status: int, seconds: float) -> None:
-        """An answer was sent."""
-        self._answers.labels(path, str(status)).inc()
-        self._seconds.labels(path).observe(seconds)
-
-    def text(self) -> bytes:
-        """All of it."""
-        return generate_latest(self._registry)
-
-
-# == What surrounds every answer: strict headers, and a note of how long it took.
-
+METRICS_CONTENT_TYPE = CONTENT_TYPE_LATEST
 
 HEADERS = {
     # Nothing but our own files; no script or style inside the page.
@@ -64,18 +24,55 @@ HEADERS = {
     "Cache-Control": "no-cache",
 }
 
-_UNKNOWN = "other"
-"""For addresses that are not ours: anybody can make up as many as they like."""
+_BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
+"""Seconds."""
+_UNROUTED = "other"
+"""The path label of unknown paths: clients can make up any number of them."""
 
 
-class HeadersMiddleware:
-    """Middleware around everything else."""
+class ServerMetrics:
+    """The metrics of one server, in a registry of its own: several can live in a process.
 
-    def __init__(self, app: ASGIApp, measures: ServerMetrics) -> None:
-        self._app, self._measures = app, measures
+    Args:
+        in_flight: Returns how many requests are being answered or wait for a worker.
+    """
+
+    def __init__(self, in_flight: Callable[[], int]) -> None:
+        self._registry = CollectorRegistry()
+        self._answers = Counter(
+            "pair2vec_answers",
+            "Answers, by path and status",
+            ["path", "status"],
+            registry=self._registry,
+        )
+        self._seconds = Histogram(
+            "pair2vec_answer_seconds",
+            "Time to an answer",
+            ["path"],
+            buckets=_BUCKETS,
+            registry=self._registry,
+        )
+        gauge = Gauge(
+            "pair2vec_questions_taken", "Being answered or waiting", registry=self._registry
+        )
+        gauge.set_function(in_flight)
+
+    def observe(self, path: str, status: int, seconds: float) -> None:
+        self._answers.labels(path, str(status)).inc()
+        self._seconds.labels(path).observe(seconds)
+
+    def exposition(self) -> bytes:
+        """All metrics in Prometheus's text format."""
+        return generate_latest(self._registry)
+
+
+class ResponseMiddleware:
+    """Adds `HEADERS` to each response and observes its status and time."""
+
+    def __init__(self, app: ASGIApp, metrics: ServerMetrics) -> None:
+        self._app, self._metrics = app, metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -94,5 +91,5 @@ class HeadersMiddleware:
             await self._app(scope, receive, send_with_headers)
         finally:
             route = scope.get("route")
-            path = getattr(route, "path", None) or _UNKNOWN
-            self._measures.note(path, status, time.perf_counter() - start)
+            path = getattr(route, "path", None) or _UNROUTED
+            self._metrics.observe(path, status, time.perf_counter() - start)

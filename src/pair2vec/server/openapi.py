@@ -1,4 +1,4 @@
-"""The API described in the terms of OpenAPI 3.1, from the questions it answers."""
+"""The API's description in OpenAPI 3.1, made from its endpoints and their parameters."""
 
 from collections.abc import Iterable
 
@@ -7,18 +7,17 @@ from pair2vec.server.parameters import Parameter
 from pair2vec.version import __version__
 
 _JSON = "application/json"
-_FAILURES = {
+_ERRORS = {
     "400": "The question cannot be answered as it is; `error` says why",
-    "404": "A word is unknown; `alike` has words spelled like it",
+    "404": "A word is unknown; `alike` has words of similar spelling",
     "413": "The question is too long",
     "503": "Too many questions at a time; come again after `Retry-After` seconds",
     "504": "It took too long",
 }
 
 
-def openapi_document(questions: Iterable[Endpoint], *, most_questions: int) -> dict[str, object]:
-    """The whole description."""
-    paths = {f"/api/{question.name}": _path(question, most_questions) for question in questions}
+def openapi_document(endpoints: Iterable[Endpoint], *, max_questions: int) -> dict[str, object]:
+    paths = {f"/api/{endpoint.name}": _path(endpoint, max_questions) for endpoint in endpoints}
     return {
         "openapi": "3.1.0",
         "info": {
@@ -26,66 +25,68 @@ def openapi_document(questions: Iterable[Endpoint], *, most_questions: int) -> d
             "version": __version__,
             "description": "Which relation holds between two words.",
         },
-        "paths": paths | _others(),
+        "paths": paths | _plain_paths(),
         "components": {"schemas": {"Error": _error()}},
     }
 
 
-def _path(question: Endpoint, most_questions: int) -> dict[str, object]:
-    asked = {
+def _path(endpoint: Endpoint, max_questions: int) -> dict[str, object]:
+    question = {
         "type": "object",
-        "properties": {p.name: p.schema() | {"description": p.says} for p in question.parameters},
-        "required": [p.name for p in question.parameters if p.required],
+        "properties": {
+            p.name: p.schema() | {"description": p.description} for p in endpoint.parameters
+        },
+        "required": [p.name for p in endpoint.parameters if p.required],
         "additionalProperties": False,
     }
     many = {
         "type": "object",
-        "properties": {"questions": {"type": "array", "items": asked, "maxItems": most_questions}},
+        "properties": {
+            "questions": {"type": "array", "items": question, "maxItems": max_questions}
+        },
         "required": ["questions"],
         "additionalProperties": False,
     }
-    content = {_JSON: {"schema": {"oneOf": [asked, many]}}}
+    content = {_JSON: {"schema": {"oneOf": [question, many]}}}
     return {
         "get": {
-            "operationId": question.name,
-            "summary": question.summary,
-            "parameters": [_in_address(parameter) for parameter in question.parameters],
-            "responses": _responses("The answer, behind `query`, which repeats the question"),
+            "operationId": endpoint.name,
+            "summary": endpoint.summary,
+            "parameters": [_query_parameter(parameter) for parameter in endpoint.parameters],
+            "responses": _responses("The answer, after `query`, which repeats the question"),
         },
         "post": {
-            "operationId": f"{question.name}_json",
-            "summary": f"{question.summary}; one question or many",
+            "operationId": f"{endpoint.name}_json",
+            "summary": f"{endpoint.summary}; one question or many",
             "requestBody": {"required": True, "content": content},
-            "responses": _responses("The answer; or of many questions `answers`, in their order"),
+            "responses": _responses("The answer; or for many questions `answers`, in their order"),
         },
     }
 
 
-def _in_address(parameter: Parameter) -> dict[str, object]:
+def _query_parameter(parameter: Parameter) -> dict[str, object]:
     return {
         "name": parameter.name,
         "in": "query",
-        "description": parameter.says,
+        "description": parameter.description,
         "required": parameter.required,
         "schema": parameter.schema(),
     }
 
 
-def _responses(says: str) -> dict[str, object]:
-    failure = {_JSON: {"schema": {"$ref": "#/components/schemas/Error"}}}
-    failures = {
-        status: {"description": text, "content": failure} for status, text in _FAILURES.items()
-    }
+def _responses(description: str) -> dict[str, object]:
+    error = {_JSON: {"schema": {"$ref": "#/components/schemas/Error"}}}
+    errors = {status: {"description": text, "content": error} for status, text in _ERRORS.items()}
     answer: dict[str, object] = {"schema": {"type": "object"}}
-    return {"200": {"description": says, "content": {_JSON: answer}}, **failures}
+    return {"200": {"description": description, "content": {_JSON: answer}}, **errors}
 
 
-def _others() -> dict[str, object]:
-    """What is no question to the model."""
+def _plain_paths() -> dict[str, object]:
+    """Paths that take no parameters."""
     plain = {
-        "/api/model": "What is known of the model",
+        "/api/model": "Facts about the model, and the questions that can be asked",
         "/health": "Whether the server answers",
-        "/metrics": "What is counted of it, for Prometheus",
+        "/metrics": "Metrics for Prometheus",
     }
     return {
         path: {"get": {"summary": text, "responses": {"200": {"description": text}}}}

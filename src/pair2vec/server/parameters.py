@@ -1,7 +1,4 @@
-"""What a question to the API may say, read from an address or from JSON.
-
-The same declarations make the description of the API (`openapi`).
-"""
+"""Declared parameters of an endpoint: parsed from a query string or JSON, described for OpenAPI."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -17,117 +14,119 @@ _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Parameter:
-    """One thing a question says."""
-
     name: str
-    says: str
-    """For people."""
+    description: str
     kind: Kind = "string"
     default: Any = None
     required: bool = False
     choices: tuple[str, ...] = ()
-    least: float | None = None
-    most: float | None = None
-    longest: int = 64
+    minimum: float | None = None
+    maximum: float | None = None
+    max_length: int = 64
     """Characters of a string."""
-    most_strings: int = 16
+    max_items: int = 16
+    """Of a list of strings."""
 
-    def read(self, given: object) -> Any:  # noqa: ANN401 - of the parameter's kind
-        """A value as it is meant.
+    def parse(self, value: object) -> Any:  # noqa: ANN401 - of the parameter's kind
+        """The value in the parameter's type.
 
         Args:
-            given: From JSON; or strings, from an address.
+            value: From JSON; or a string or several, from a query string.
 
         Raises:
-            UsageError: it is not what the parameter takes.
+            UsageError: it is of another type or out of range.
         """
         if self.kind == "strings":
-            return self._strings(given if isinstance(given, list) else [given])
-        if isinstance(given, list):
-            raise UsageError(f"{self.name} is given {len(given)} times; give it once")
+            return self._strings(value if isinstance(value, list) else [value])
+        if isinstance(value, list):
+            raise UsageError(f"{self.name} is given {len(value)} times; give it once")
         if self.kind == "string":
-            return self._string(given)
+            return self._string(value)
         if self.kind == "boolean":
-            return self._boolean(given)
-        return self._number(given)
+            return self._boolean(value)
+        return self._number(value)
 
     def schema(self) -> dict[str, object]:
-        """In the terms of JSON Schema."""
-        text: dict[str, object] = {"type": "string", "maxLength": self.longest}
+        """As JSON Schema."""
+        text: dict[str, object] = {"type": "string", "maxLength": self.max_length}
         if self.kind == "strings":
-            return {"type": "array", "items": text, "maxItems": self.most_strings}
+            return {"type": "array", "items": text, "maxItems": self.max_items}
         if self.kind != "string":
             text = {"type": self.kind}
         bounds = {"enum": list(self.choices) or None, "default": self.default}
-        bounds |= {"minimum": self.least, "maximum": self.most}
+        bounds |= {"minimum": self.minimum, "maximum": self.maximum}
         return text | {name: value for name, value in bounds.items() if value is not None}
 
-    def _strings(self, given: list[object]) -> list[str]:
-        if len(given) > self.most_strings:
-            raise UsageError(f"{self.name}: {len(given)} are too many; at most {self.most_strings}")
-        return [self._string(one) for one in given]
+    def _strings(self, values: list[object]) -> list[str]:
+        if len(values) > self.max_items:
+            raise UsageError(f"{self.name}: {len(values)} are too many; at most {self.max_items}")
+        return [self._string(value) for value in values]
 
-    def _string(self, given: object) -> str:
-        if not isinstance(given, str):
-            raise UsageError(f"{self.name} is {given!r}; it must be a string")
-        if len(given) > self.longest:
+    def _string(self, value: object) -> str:
+        if not isinstance(value, str):
+            raise UsageError(f"{self.name} is {value!r}; it must be a string")
+        if len(value) > self.max_length:
             raise UsageError(
-                f"{self.name} has {len(given):,} characters; it may have {self.longest}"
+                f"{self.name} has {len(value):,} characters; it may have {self.max_length}"
             )
-        if self.choices and given not in self.choices:
+        if self.choices and value not in self.choices:
             raise UsageError(
-                f"{self.name} is {given!r}; it must be one of {', '.join(self.choices)}"
+                f"{self.name} is {value!r}; it must be one of {', '.join(self.choices)}"
             )
-        return given
-
-    def _boolean(self, given: object) -> bool:
-        found = given if isinstance(given, bool) else _BOOLEANS.get(str(given))
-        if found is None:
-            raise UsageError(f"{self.name} is {given!r}; it must be true or false")
-        return found
-
-    def _number(self, given: object) -> int | float:
-        value = _as_number(given)
-        if self.kind == "integer" and value.is_integer():
-            value = int(value)
-        if math.isnan(value) or (self.kind == "integer" and isinstance(value, float)):
-            kind = "a whole number" if self.kind == "integer" else "a number"
-            raise UsageError(f"{self.name} is {given!r}; it must be {kind}")
-        least = -math.inf if self.least is None else self.least
-        most = math.inf if self.most is None else self.most
-        if not least <= value <= most:
-            raise UsageError(f"{self.name} is {value:g}; it must be from {least:g} to {most:g}")
         return value
 
+    def _boolean(self, value: object) -> bool:
+        parsed = value if isinstance(value, bool) else _BOOLEANS.get(str(value))
+        if parsed is None:
+            raise UsageError(f"{self.name} is {value!r}; it must be true or false")
+        return parsed
 
-def _as_number(given: object) -> float:
-    """What is written there; NaN for what is no number."""
-    if isinstance(given, bool) or not isinstance(given, str | int | float):
+    def _number(self, value: object) -> int | float:
+        number = _as_number(value)
+        if self.kind == "integer" and number.is_integer():
+            number = int(number)
+        if math.isnan(number) or (self.kind == "integer" and isinstance(number, float)):
+            kind = "a whole number" if self.kind == "integer" else "a number"
+            raise UsageError(f"{self.name} is {value!r}; it must be {kind}")
+        low = -math.inf if self.minimum is None else self.minimum
+        high = math.inf if self.maximum is None else self.maximum
+        if not low <= number <= high:
+            raise UsageError(f"{self.name} is {number:g}; it must be from {low:g} to {high:g}")
+        return number
+
+
+def _as_number(value: object) -> float:
+    """NaN for what is no finite number."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
         return math.nan
     try:
-        value = float(given)
+        number = float(value)
     except (ValueError, OverflowError):
         return math.nan
-    return value if math.isfinite(value) else math.nan
+    return number if math.isfinite(number) else math.nan
 
 
-def read_all(parameters: Sequence[Parameter], given: Mapping[str, object]) -> dict[str, Any]:
-    """A question as it is meant, with the defaults of what it leaves out.
+def parse_parameters(
+    parameters: Sequence[Parameter], values: Mapping[str, object]
+) -> dict[str, Any]:
+    """The values in the parameters' types, with defaults for those that are missing or empty.
 
     Raises:
-        UsageError: it says too little, too much, or something that cannot be.
+        UsageError: a required one is missing, one is unknown, or one is not valid.
     """
     known = {parameter.name for parameter in parameters}
-    for name in given:
+    for name in values:
         if name not in known:
-            raise UsageError(f"{name!r:.70} is not asked for; there are {', '.join(sorted(known))}")
-    return {parameter.name: _read_one(parameter, given) for parameter in parameters}
+            raise UsageError(
+                f"{name!r:.70} is not a parameter; there are {', '.join(sorted(known))}"
+            )
+    return {parameter.name: _parse_or_default(parameter, values) for parameter in parameters}
 
 
-def _read_one(parameter: Parameter, given: Mapping[str, object]) -> Any:  # noqa: ANN401
-    value = given.get(parameter.name)
+def _parse_or_default(parameter: Parameter, values: Mapping[str, object]) -> Any:  # noqa: ANN401
+    value = values.get(parameter.name)
     if value is None or value in ("", []):
         if parameter.required:
-            raise UsageError(f"{parameter.name} is missing: {parameter.says}")
+            raise UsageError(f"{parameter.name} is missing: {parameter.description}")
         return parameter.default
-    return parameter.read(value)
+    return parameter.parse(value)

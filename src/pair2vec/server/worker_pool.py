@@ -1,7 +1,7 @@
-"""The desk where questions are answered: by threads, few at a time, and few may wait.
+"""A bounded worker pool: few threads, a short queue, and a timeout for each task.
 
-Answering takes a core each. More at a time would make all of them slower, and a longer queue would
-only be waited in for longer: who finds it full is told to come again.
+Each task takes a core. More threads would make all of them slower, and a longer queue would only
+be waited in for longer: a client that finds it full is told to retry.
 """
 
 import asyncio
@@ -12,71 +12,69 @@ from typing import TypeVar
 
 from pair2vec.errors import UsageError
 
-_Answer = TypeVar("_Answer")
+_Result = TypeVar("_Result")
 
 
 class PoolFullError(Exception):
-    """As many questions are being answered and waiting as there may be."""
+    """All workers are busy and the queue is full."""
 
 
 class TooSlowError(Exception):
-    """A question was not answered in time."""
+    """The timeout has passed."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WorkerPoolConfig:
-    """How much is taken on."""
-
     workers: int = 2
-    waiting: int = 32
-    seconds: float = 10.0
-    """For one question, waiting included."""
+    queue_size: int = 32
+    timeout: float = 10.0
+    """Seconds for one task, time in the queue included."""
 
     def __post_init__(self) -> None:
         if self.workers < 1:
             raise UsageError(f"--workers is {self.workers}; it must be 1 or more")
-        if self.waiting < 0:
-            raise UsageError(f"--waiting is {self.waiting}; it must be 0 or more")
-        if not self.seconds > 0:
-            raise UsageError(f"--timeout is {self.seconds:g}; it must be above 0")
+        if self.queue_size < 0:
+            raise UsageError(f"--waiting is {self.queue_size}; it must be 0 or more")
+        if not self.timeout > 0:
+            raise UsageError(f"--timeout is {self.timeout:g}; it must be above 0")
 
 
 class WorkerPool:
-    """Takes questions from the event loop, and gives them to threads."""
+    """Runs functions in threads on behalf of an event loop."""
 
     def __init__(self, config: WorkerPoolConfig) -> None:
         self._config = config
         self._threads = ThreadPoolExecutor(config.workers, thread_name_prefix="answer")
-        self.taken = 0
-        """Questions that are being answered, or wait for it."""
+        self.in_flight = 0
+        """Tasks that run or wait in the queue."""
 
-    async def answer(self, ask: Callable[[], _Answer]) -> _Answer:
-        """What `ask` returns.
+    async def run(self, task: Callable[[], _Result]) -> _Result:
+        """What `task` returns.
 
         Raises:
-            DeskFullError: it is not taken on.
-            TooSlowError: it took too long; a thread may still be at it.
+            PoolFullError: the task is rejected.
+            TooSlowError: it took too long; a thread may still be running it.
         """
-        if self.taken >= self._config.workers + self._config.waiting:
+        if self.in_flight >= self._config.workers + self._config.queue_size:
             raise PoolFullError
-        self.taken += 1
+        self.in_flight += 1
         loop = asyncio.get_running_loop()
-        future = self._threads.submit(ask)
-        future.add_done_callback(lambda _: loop.call_soon_threadsafe(self._leave))
+        future = self._threads.submit(task)
+        future.add_done_callback(lambda _: loop.call_soon_threadsafe(self._release))
         return await self._in_time(future)
 
-    async def _in_time(self, future: "Future[_Answer]") -> _Answer:
+    async def _in_time(self, future: "Future[_Result]") -> _Result:
         try:
-            async with asyncio.timeout(self._config.seconds):
+            async with asyncio.timeout(self._config.timeout):
                 return await asyncio.wrap_future(future)
         except TimeoutError as error:
             if future.done() and not future.cancelled():
-                raise  # its own
+                raise  # by the task itself
             raise TooSlowError from error
 
-    def _leave(self) -> None:
-        self.taken -= 1
+    def _release(self) -> None:
+        self.in_flight -= 1
 
     def close(self) -> None:
-        """Answer no more; what is being answered is waited for."""
+        """Wait for running tasks and cancel those in the queue."""
         self._threads.shutdown(wait=True, cancel_futures=True)

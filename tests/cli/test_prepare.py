@@ -1,0 +1,158 @@
+"""``pair2vec prepare`` as a user runs it: what it prints, and how it fails."""
+
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import TEXT, console
+from tests.command import assert_fails, pair2vec
+
+from pair2vec.cli.messages import ProgressView, show_progress
+from pair2vec.cli.prepare import PrepareView
+from pair2vec.text.prepare import PrepareProgress
+
+
+def test_prepare_prints_what_the_corpus_holds(text: Path, tmp_path: Path) -> None:
+    done = pair2vec("prepare", text, "--out", tmp_path / "corpus", "--vocab", "5")
+    assert done.returncode == 0
+    rows = {line[:22].strip(): line[22:].strip() for line in done.stdout.splitlines()}
+    assert rows["documents"] == "2"
+    assert rows["sentences"] == "3"
+    assert rows["vocabulary"] == "5 words"
+    assert rows["out of vocabulary"] == "42.11% of the text's 19 tokens"
+    assert rows["most frequent dropped"].startswith("cold (1)  down (1)  france (1)")
+
+
+def test_standard_input_is_read(tmp_path: Path) -> None:
+    for name, stdin in {"plain": TEXT.encode(), "packed": gzip.compress(TEXT.encode())}.items():
+        done = pair2vec("prepare", "-", "--out", tmp_path / name, stdin=stdin)
+        assert done.returncode == 0
+        assert "the vocabulary has 13 words" in done.stderr
+    plain, packed = (tmp_path / name / "tokens.bin" for name in ("plain", "packed"))
+    assert plain.read_bytes() == packed.read_bytes()
+
+
+def test_no_such_input_is_a_usage_error(tmp_path: Path) -> None:
+    done = pair2vec("prepare", tmp_path / "no.txt", "--out", tmp_path / "corpus")
+    assert_fails(done, 2, "no.txt: no such file or folder")
+    assert not (tmp_path / "corpus").exists()
+
+
+def test_an_existing_corpus_is_a_usage_error(text: Path, tmp_path: Path) -> None:
+    assert pair2vec("prepare", text, "--out", tmp_path / "corpus").returncode == 0
+    done = pair2vec("prepare", text, "--out", tmp_path / "corpus")
+    assert_fails(done, 2, "already holds a corpus", "--overwrite")
+    assert pair2vec("prepare", text, "--out", tmp_path / "corpus", "--overwrite").returncode == 0
+
+
+def test_an_empty_input_is_a_failure(tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").touch()
+    done = pair2vec("prepare", tmp_path / "empty.txt", "--out", tmp_path / "corpus")
+    assert_fails(done, 1, "empty.txt: no words found")
+
+
+def test_a_truncated_file_is_a_failure_that_names_the_place(tmp_path: Path) -> None:
+    (tmp_path / "cut.gz").write_bytes(gzip.compress(os.urandom(100_000))[:50_000])
+    done = pair2vec("prepare", tmp_path / "cut.gz", "--out", tmp_path / "corpus")
+    assert_fails(done, 1, "cut.gz: the gzip data is cut short near byte 50,000")
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_malformed_xml_is_a_failure_that_names_the_place(tmp_path: Path, workers: str) -> None:
+    (tmp_path / "dump.xml").write_text("<mediawiki><page><title>A</page></mediawiki>")
+    done = pair2vec(
+        "prepare", tmp_path / "dump.xml", "--out", tmp_path / "corpus", "--workers", workers
+    )
+    assert_fails(done, 1, "dump.xml: malformed XML near byte 27")
+
+
+def test_invalid_utf8_is_replaced_counted_and_reported(tmp_path: Path) -> None:
+    (tmp_path / "latin1.txt").write_bytes("Café au lait. Déjà vu.".encode("latin-1"))
+    done = pair2vec("prepare", tmp_path / "latin1.txt", "--out", tmp_path / "corpus")
+    assert done.returncode == 0
+    assert "invalid UTF-8" in done.stdout
+    assert "3 places" in done.stdout
+
+
+# Resource usage would count the memory of this process, which it is forked from.
+PRINT_PEAK_MEMORY = """
+import atexit, sys
+from pathlib import Path
+from pair2vec.cli.main import main
+if __name__ == "__main__":
+    atexit.register(lambda: print(Path("/proc/self/status").read_text(), file=sys.stderr))
+    main()
+"""
+
+
+def test_a_line_of_100_mb_is_read_in_bounded_memory(tmp_path: Path) -> None:
+    with (tmp_path / "line.txt").open("wb") as file:
+        for _ in range(100):
+            file.write(b"word " * 200_000)
+        file.write(b"x" * 20_000_000)  # not even a space
+    command = [sys.executable, "-c", PRINT_PEAK_MEMORY, "prepare", str(tmp_path / "line.txt")]
+    options = ["--out", str(tmp_path / "corpus"), "--workers", "1"]
+    done = subprocess.run([*command, *options], capture_output=True, text=True, check=True)
+    assert json.loads((tmp_path / "corpus" / "manifest.json").read_text())["tokens"] == 20_000_000
+    (peak_kb,) = re.findall(r"VmHWM:\s+(\d+) kB", done.stderr)
+    # The input alone is 120 MB.
+    assert int(peak_kb) < 400_000
+
+
+def many_words(path: Path) -> Path:
+    path.write_text("".join(f"word{n} and more.\n" for n in range(100_000)))
+    return path
+
+
+def test_a_write_that_fails_is_a_failure_and_can_be_resumed(tmp_path: Path) -> None:
+    arguments = ("prepare", many_words(tmp_path / "text.txt"), "--out", tmp_path / "corpus")
+    failed = pair2vec(*arguments, largest_file=50_000)
+    assert_fails(failed, 1, "corpus: File too large", "run the same command again")
+    assert_fails(pair2vec("info", tmp_path / "corpus"), 1, "not a complete corpus")
+    assert pair2vec(*arguments).returncode == 0
+    assert pair2vec("info", tmp_path / "corpus").returncode == 0
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_full_disk_is_a_failure(tmp_path: Path, workers: str) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(disk)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("mounting a small disk needs to be root")
+    try:
+        text = many_words(tmp_path / "text.txt")
+        done = pair2vec("prepare", text, "--out", disk / "corpus", "--workers", workers)
+        assert_fails(done, 1, "corpus: No space left on device", "run the same command again")
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_a_terminal_shows_bytes_tokens_speed_and_time_left() -> None:
+    screen, file = console(terminal=True)
+    with show_progress(PrepareView(), screen) as report:
+        report(PrepareProgress("read", 50_000_000, 100_000_000, 9_000_000))
+        report(PrepareProgress("write", 3, 6, 4_000_000))
+    shown = file.getvalue()
+    assert "50.0/100.0 MB" in shown
+    assert "9.0 M tokens" in shown
+    assert "3/6" in shown
+    assert ":" in shown  # the time left
+
+
+def test_elsewhere_progress_is_a_line_at_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ProgressView, "seconds_between_lines", 0.0)
+    screen, file = console(terminal=False)
+    with show_progress(PrepareView(), screen) as report:
+        report(PrepareProgress("read", 50_000_000, 100_000_000, 9_000_000))
+        report(PrepareProgress("read", 60_000_000, None, 9_500_000))
+        report(PrepareProgress("write", 3, 6, 4_000_000))
+    lines = file.getvalue().splitlines()
+    assert lines[0].startswith("read: 50.0 of 100.0 MB, 9.0 M tokens, ")
+    assert lines[1].startswith("read: 60.0 MB, 9.5 M tokens, ")
+    assert lines[2].startswith("write: 3 of 6 pieces, 4.0 M tokens, ")

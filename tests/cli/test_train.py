@@ -1,0 +1,122 @@
+"""``pair2vec train`` and ``pair2vec vectors`` as a user runs them."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import console
+from tests.command import assert_fails, pair2vec
+
+from pair2vec.cli.messages import ProgressView, show_progress
+from pair2vec.cli.train import TrainingView
+from pair2vec.text.corpus import open_corpus
+from pair2vec.training.trainer import TrainingProgress
+
+SMALL = [
+    "--recipe=tiny",
+    *("--set=pair.dimension=8", "--set=context.dimension=8", "--set=context.hidden=4"),
+    *("--set=training.batch=64", "--set=training.report_steps=5", "--device=cpu"),
+]
+
+
+METRICS = {
+    "loss": 1.25,
+    "observed": 0.5,
+    "typed_x": 0.25,
+    "positives_above_half": 0.4,
+    "rate": 0.01,
+    "triples_per_second": 12_345.0,
+}
+
+
+def test_train_makes_a_model_that_info_describes(world: Path, tmp_path: Path) -> None:
+    steps = "--set=training.steps=20"
+    done = pair2vec("train", world, "--out", tmp_path / "model", *SMALL, steps)
+    assert done.returncode == 0, done.stderr
+    assert "no neighbours to draw typed negatives from" in done.stderr
+    assert "step 5 of 20: loss" in done.stderr
+    assert pair2vec("info", tmp_path / "model").stdout == done.stdout
+    config = json.loads(pair2vec("info", tmp_path / "model", "--json").stdout)
+    assert config["recipe"]["training"]["batch"] == 64
+    assert config["triples"] == 20 * 64
+    metrics = (tmp_path / "model" / "training" / "metrics.jsonl").read_text().splitlines()
+    assert [json.loads(line)["step"] for line in metrics] == [5, 10, 15, 20]
+    again = pair2vec("train", world, "--out", tmp_path / "model", *SMALL, steps)
+    assert_fails(again, 2, "already holds a job that was begun", "--resume", "--overwrite")
+
+
+def test_ctrl_c_writes_a_checkpoint_and_says_how_to_resume(world: Path, tmp_path: Path) -> None:
+    out = tmp_path / "model"
+    command = [sys.executable, "-m", "pair2vec", "train", str(world), "--out", str(out), *SMALL]
+    command += ["--set=training.epochs=3"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    while not (out / "training" / "metrics.jsonl").exists():
+        time.sleep(0.02)
+    process.send_signal(signal.SIGINT)
+    _, messages = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert f"resume with: pair2vec train {world} --out {out} --resume" in messages
+    assert not (out / "config.json").exists()
+    resumed = pair2vec("train", world, "--out", out, "--resume", "--device=cpu")
+    assert resumed.returncode == 0, resumed.stderr
+    assert (out / "config.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--set=training.bach=3"], "no setting training.bach; did you mean training.batch?"),
+        (["--set=training.batch=many"], "training.batch is 'many'; it must be a whole number"),
+        (["--recipe=papers"], "no recipe 'papers'; did you mean paper?"),
+        (["--device=gpu"], "no device 'gpu'"),
+        (["--precision=int4"], "it must be one of float32, float16, int8"),
+        (["--vectors=no.vec"], "no.vec: no such file"),
+    ],
+)
+def test_a_wrong_setting_is_one_clear_line(
+    world: Path, tmp_path: Path, options: list[str], message: str
+) -> None:
+    done = pair2vec("train", world, "--out", tmp_path / "model", *options)
+    assert_fails(done, 2, message)
+    assert not (tmp_path / "model").exists()
+
+
+def test_vectors_are_made_and_never_overwritten_unasked(world: Path, tmp_path: Path) -> None:
+    arguments = ("vectors", world, "--out", tmp_path / "w.vec", "--dimension=4", "--epochs=1")
+    assert pair2vec(*arguments).returncode == 0
+    words, dimension = (tmp_path / "w.vec").read_text().split("\n", 1)[0].split()
+    assert (int(words), int(dimension)) == (len(open_corpus(world).vocabulary) - 4, 4)
+    assert_fails(pair2vec(*arguments), 2, "w.vec: is there already")
+
+
+def test_a_terminal_shows_every_term_of_the_loss() -> None:
+    screen, file = console(terminal=True)
+    with show_progress(TrainingView(), screen) as report:
+        report(TrainingProgress(100, 400, METRICS))
+        report(TrainingProgress(100, 400, {"validation_loss": 1.5}))
+    shown = file.getvalue()
+    for part in (
+        "100/400",
+        "1.2500",
+        "observed 0.500",
+        "typed_x 0.250",
+        "40.0%",
+        "12,345",
+        "1.5000",
+    ):
+        assert part in shown
+
+
+def test_elsewhere_training_is_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ProgressView, "seconds_between_lines", 0.0)
+    screen, file = console(terminal=False)
+    with show_progress(TrainingView(), screen) as report:
+        report(TrainingProgress(100, 400, METRICS))
+        report(TrainingProgress(100, 400, {"validation_loss": 1.5}))
+    first, second = file.getvalue().splitlines()
+    assert first.startswith("step 100 of 400: loss 1.2500, 40% of positives above ½, rate 1.0e-02")
+    assert second == "step 100 of 400: validation loss 1.5000"

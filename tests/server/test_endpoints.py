@@ -1,0 +1,201 @@
+"""What the API answers, and what it refuses."""
+
+import json
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from starlette.testclient import TestClient
+
+from pair2vec.api import DirectedPair, Pair2vec
+from pair2vec.server.app import make_app
+from pair2vec.server.endpoints import ENDPOINTS, Resources
+from pair2vec.server.handlers import ServerConfig
+from pair2vec.server.middleware import HEADERS
+
+
+def answer(client: TestClient, name: str, **parameters: object) -> dict[str, object]:
+    response = client.get(f"/api/{name}", params=parameters)  # type: ignore[arg-type]
+    assert response.status_code == 200, response.text
+    content: dict[str, object] = response.json()
+    return content
+
+
+def dicts(matches: list[object]) -> list[dict[str, object]]:
+    return [match._asdict() for match in matches]  # type: ignore[attr-defined]
+
+
+def test_each_endpoint_answers_as_the_library_does(client: TestClient, model: Pair2vec) -> None:
+    content = answer(client, "fill", pattern="X or Y", x="hot", search="exact")
+    assert content["matches"] == dicts([*model.fill("X or Y", x="hot")])
+    content = answer(client, "fill", pattern=["X or Y", "X and Y"], x="hot", y="cold")
+    assert content["matches"] == dicts([*model.fill(["X or Y", "X and Y"], x="hot", y="cold")])
+    content = answer(client, "analogy", a="france", b="paris", x="japan", alpha=1, search="exact")
+    assert content["matches"] == dicts([*model.analogy("france", "paris", "japan", alpha=1)])
+    content = answer(client, "nearest", x="hot", y="cold", direction="forward", top=3)
+    assert content["matches"] == dicts([*model.nearest("hot", "cold", direction="forward", top=3)])
+    content = answer(client, "score", x="hot", y="cold", pattern="X or Y")
+    assert content["score"] == model.score("hot", "cold", "X or Y")
+
+
+def test_a_pair_has_its_vector_only_on_request(client: TestClient, model: Pair2vec) -> None:
+    whole = DirectedPair.of(model, "hot", "cold").as_json()
+    content = answer(client, "pair", x="hot", y="cold", vector=True)
+    assert content["forward"] == whole
+    assert content["backward"] == DirectedPair.of(model, "cold", "hot").as_json()
+    content = answer(client, "pair", x="hot", y="cold", direction="forward")
+    del whole["vector"]
+    assert content["forward"] == whole
+    assert "backward" not in content
+
+
+def test_an_answer_repeats_the_query_with_its_defaults(client: TestClient) -> None:
+    content = answer(client, "analogy", a="France", b="paris", x="japan")
+    assert content["query"] == {
+        "command": "analogy", "a": "France", "b": "paris", "x": "japan",
+        "alpha": 0.5, "direction": "both", "search": "shortlist", "top": 10,
+    }  # fmt: skip
+
+
+def test_prefixes_are_completed_or_else_corrected(client: TestClient) -> None:
+    assert answer(client, "words", start="NEI")["words"] == ["neither"]
+    assert answer(client, "words", start="tokio")["words"] == ["tokyo"]
+    assert answer(client, "words", start="<")["words"] == []
+
+
+def test_a_json_body_is_answered_as_a_query_string(client: TestClient) -> None:
+    question = {"x": "hot", "y": "cold", "top": 2}
+    posted = client.post("/api/nearest", json=question)
+    assert posted.json() == answer(client, "nearest", **question)
+
+
+def test_many_questions_are_answered_in_order_and_a_bad_one_alone_fails(
+    client: TestClient,
+) -> None:
+    good = {"x": "hot", "y": "cold", "pattern": "X or Y"}
+    bad = {**good, "x": "wram"}
+    answers = client.post("/api/score", json={"questions": [good, bad, 3, good]}).json()["answers"]
+    assert answers[0] == answers[3] == answer(client, "score", **good)
+    assert answers[1] == {
+        "error": "'wram' is not in the vocabulary; did you mean warm?",
+        "word": "wram",
+        "alike": ["warm"],
+    }
+    assert answers[2] == {"error": "a question must be a JSON object"}
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "status", "message"),
+    [
+        ("nearest", {"x": "hot"}, 400, "y is missing: A word."),
+        ("nearest", {"x": "hot", "y": "cold", "top": "many"}, 400, "top is 'many'; it must be a w"),
+        ("nearest", {"x": "hot", "y": "cold", "top": "2.5"}, 400, "top is '2.5'; it must be a who"),
+        ("nearest", {"x": "hot", "y": "cold", "top": 0}, 400, "top is 0; it must be from 1 to 100"),
+        (
+            "nearest",
+            {"x": "hot", "y": "cold", "up": 1},
+            400,
+            "'up' is not a parameter; there are d",
+        ),
+        ("nearest", {"x": ["hot", "warm"], "y": "cold"}, 400, "x is given 2 times; give it once"),
+        ("nearest", {"x": "hot", "y": "c" * 65}, 400, "y has 65 characters; it may have 64"),
+        ("nearest", {"x": "hot", "y": "cldo"}, 404, "'cldo' is not in the vocabulary"),
+        ("analogy", {"a": "hot", "b": "cold", "x": "warm", "alpha": "nan"}, 400, "alpha is 'nan'"),
+        ("pair", {"x": "hot", "y": "cold", "vector": "yes"}, 400, "vector is 'yes'; it must be t"),
+        ("pair", {"x": "hot", "y": "cold", "direction": "up"}, 400, "direction is 'up'; it must"),
+        ("fill", {"pattern": "or", "x": "hot"}, 400, "pattern 'or'"),
+        ("fill", {"pattern": "X or Y"}, 400, ""),
+        ("fill", {"pattern": ["X or Y"] * 2, "x": "hot"}, 400, "several patterns are ranked for"),
+        ("fill", {"pattern": ["X or Y"] * 17, "x": "hot"}, 400, "pattern: 17 are too many; at m"),
+    ],
+)
+def test_a_wrong_query_is_refused_with_the_reason(
+    client: TestClient, name: str, parameters: dict[str, object], status: int, message: str
+) -> None:
+    response = client.get(f"/api/{name}", params=parameters)  # type: ignore[arg-type]
+    assert response.status_code == status
+    assert response.json()["error"].startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b"{", "the body is not JSON"),
+        (b"\xff", "the body is not JSON"),
+        (b"[1]", "the body is not a JSON object"),
+        (b'{"questions": {}}', "questions must be a list, and the only parameter"),
+        (b'{"questions": [], "x": "hot"}', "questions must be a list, and the only parameter"),
+        (json.dumps({"questions": [{}] * 65}).encode(), "65 questions are too many at a time"),
+        (b'{"x": 3, "y": "cold"}', "x is 3; it must be a string"),
+        (b'{"x": "hot", "y": "cold", "top": true}', "top is True; it must be a whole number"),
+    ],
+)
+def test_a_wrong_body_is_refused_with_the_reason(
+    client: TestClient, body: bytes, message: str
+) -> None:
+    response = client.post("/api/nearest", content=body)
+    assert response.status_code == 400
+    assert response.json()["error"].startswith(message)
+
+
+def test_a_large_body_is_refused(model: Pair2vec) -> None:
+    with TestClient(
+        make_app(Resources(model), ServerConfig(max_body_bytes=100)), "http://localhost"
+    ) as client:
+        response = client.post("/api/nearest", content=b" " * 101)
+    assert response.status_code == 413
+    assert response.json() == {"error": "the body has more than 100 bytes"}
+
+
+def test_other_methods_and_paths_are_refused(client: TestClient) -> None:
+    assert client.delete("/api/nearest").status_code == 405
+    assert client.get("/api/unheard").status_code == 404
+    assert client.get("/static/../app.py").status_code == 404
+
+
+def test_another_host_header_is_refused(client: TestClient) -> None:
+    response = client.get("/api/words", params={"start": "h"}, headers={"Host": "evil.example"})
+    assert response.status_code == 400
+
+
+def test_every_response_has_the_strict_headers(client: TestClient) -> None:
+    for path in ("/", "/health", "/api/unheard", "/api/nearest"):
+        response = client.get(path)
+        assert {name: response.headers[name] for name in HEADERS} == HEADERS
+    policy = HEADERS["Content-Security-Policy"]
+    assert "unsafe" not in policy
+    assert "default-src 'none'" in policy
+
+
+def test_responses_are_counted_by_path_and_status(client: TestClient) -> None:
+    answer(client, "words", start="h")
+    client.get("/api/words")
+    client.get("/made/up")
+    text = client.get("/metrics").text
+    samples = [s for family in text_string_to_metric_families(text) for s in family.samples]
+    counted = {
+        (s.labels["path"], s.labels["status"]): s.value
+        for s in samples
+        if s.name == "pair2vec_answers_total"
+    }
+    assert counted[("/api/words", "200")] == 1
+    assert counted[("/api/words", "400")] == 1
+    assert counted[("other", "404")] == 1
+
+
+def test_the_model_endpoint_has_facts_and_the_names_of_the_endpoints(client: TestClient) -> None:
+    info = client.get("/api/model").json()
+    assert info["facts"]["model"] == "tiny"
+    assert info["questions"] == [endpoint.name for endpoint in ENDPOINTS]
+    assert client.get("/health").json() == {"status": "ok"}
+
+
+def test_the_openapi_document_has_every_endpoint_with_its_parameters(client: TestClient) -> None:
+    document = client.get("/openapi.json").json()
+    assert document["openapi"] == "3.1.0"
+    for endpoint in ENDPOINTS:
+        path = document["paths"][f"/api/{endpoint.name}"]
+        names = [parameter["name"] for parameter in path["get"]["parameters"]]
+        assert names == [parameter.name for parameter in endpoint.parameters]
+        one, many = path["post"]["requestBody"]["content"]["application/json"]["schema"]["oneOf"]
+        assert list(one["properties"]) == names
+        assert many["properties"]["questions"]["items"] == one
