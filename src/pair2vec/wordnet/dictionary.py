@@ -29,7 +29,7 @@ DEFAULT_FOLDERS = (
     Path("/opt/homebrew/opt/wordnet"),
 )
 
-_FILES = tuple(
+DICTIONARY_FILES = tuple(
     name
     for suffix in POS_FILES.values()
     for name in (f"data.{suffix}", f"index.{suffix}", f"{suffix}.exc")
@@ -112,7 +112,7 @@ def find_dictionary(folder: str | os.PathLike[str] | None = None) -> Path:
 
 def missing_files(folder: Path) -> list[str]:
     """Which of WordNet's files are not in `folder`."""
-    return [name for name in _FILES if not (folder / name).is_file()]
+    return [name for name in DICTIONARY_FILES if not (folder / name).is_file()]
 
 
 def _default_folder() -> Path:
