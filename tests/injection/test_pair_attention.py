@@ -140,7 +140,7 @@ def test_sharp_attention_is_of_the_most_attended_word_whatever_the_precision(
 
 
 @pytest.mark.parametrize("sharpness", [0, -1.0, float("inf"), float("nan")])
-def test_a_sharpness_that_is_none_is_told(sharpness: float, tmp_path: Path) -> None:
+def test_a_sharpness_out_of_range_is_refused(sharpness: float, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"sharpness is .*; it must be above 0"):
         make_layer(tmp_path, sharpness=sharpness)
 
@@ -180,8 +180,8 @@ def test_kept_parts_follow_the_words_and_the_precision(tmp_path: Path) -> None:
     assert not torch.allclose(kept(a, b, alpha), before, atol=0.01)
 
 
-def test_wider_vectors_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frozen_pair, "_width_on", lambda _device, size: size + 5)
+def test_padded_vectors_change_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(frozen_pair, "_padded_width", lambda _device, size: size + 5)
     plain = make_layer(tmp_path)
     wide = PairAttention(load_model(tmp_path), keep_parts=True).eval()
     assert wide.pair.prepared().parts.as_x[0].shape[1] == SIZE + 5

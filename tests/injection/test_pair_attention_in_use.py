@@ -40,7 +40,7 @@ def test_words_are_spelled_as_in_a_corpus_and_padded_with_zeros(tmp_path: Path) 
     ]
 
 
-def test_a_word_is_taken_apart_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_word_is_tokenised_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     layer = make_layer(tmp_path)
     seen: list[str] = []
 
@@ -49,7 +49,7 @@ def test_a_word_is_taken_apart_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         return [word]
 
     monkeypatch.setattr(pair_attention, "tokenize", tokenize)
-    monkeypatch.setattr(pair_attention, "_MOST_SPELLINGS", 3)
+    monkeypatch.setattr(pair_attention, "_MAX_CACHED_IDS", 3)
     hot = layer.vocabulary.ids["hot"]
     for _ in range(3):
         assert layer.ids([["hot", "unheard", "hot"]]).tolist() == [[hot, 0, hot]]

@@ -1,4 +1,4 @@
-"""Several sources of relations side by side against each of them alone."""
+"""Sources of relations: none at all, and several side by side against each of them alone."""
 
 from copy import deepcopy
 from pathlib import Path
@@ -56,7 +56,7 @@ def test_a_word_that_one_source_knows_is_not_lost_for_it(tmp_path: Path) -> None
     assert ids[0, 3:].tolist() == [0, 0]
 
 
-def test_ids_are_where_the_module_is_and_a_copy_is_of_its_own(tmp_path: Path) -> None:
+def test_ids_are_on_the_device_of_the_module_and_a_copy_is_independent(tmp_path: Path) -> None:
     joined = ConcatenatedSources(make_sources(tmp_path), WORDS)
     a, b = joined.ids(A), joined.ids(B)
     alpha = random_attention(a, b)
@@ -82,3 +82,35 @@ def test_what_does_not_fit_is_refused(tmp_path: Path) -> None:
     empty = ConcatenatedSources([EmptySource(), EmptySource()], [])
     nothing = empty.ids([["hot"]])
     assert empty(nothing, nothing, torch.ones(1, 1, 1)).shape == (1, 1, 0)
+
+
+def test_an_empty_source_has_no_features() -> None:
+    layer = EmptySource()
+    source: RelationSource = layer
+    assert source.dimension == 0
+    a, b = source.ids([["a", "b"], ["c"]]), source.ids([["d"], []])
+    assert a.tolist() == [[0, 0], [0, 0]] and b.tolist() == [[0], [0]]
+    assert a.dtype == torch.long
+    alpha = torch.rand(2, 2, 1, dtype=torch.float64)
+    found = source.both(a, b, alpha, alpha.mT)
+    assert (found.a.shape, found.b.shape) == ((2, 2, 0), (2, 1, 0))
+    assert found.a.dtype == found.b.dtype == torch.float64
+    assert source(a, b, alpha).shape == (2, 2, 0)
+    assert layer.state_dict() == {} and list(layer.parameters()) == []
+
+
+def test_ids_are_on_the_device_of_the_module() -> None:
+    assert EmptySource().to("meta").ids([["a"]]).device.type == "meta"
+
+
+def test_an_empty_source_refuses_wrong_shapes_too() -> None:
+    layer = EmptySource()
+    ids = layer.ids([["a", "b"]])
+    fits, wrong = torch.rand(1, 2, 2), torch.rand(1, 2, 3)
+    for attentions in ((wrong, fits), (fits, wrong)):
+        with pytest.raises(UsageError, match=r"attention_(ab|ba) is"):
+            layer.both(ids, ids, *attentions)
+    with pytest.raises(UsageError, match="a_ids is"):
+        layer.both(ids[0], ids, fits, fits)
+    with pytest.raises(UsageError, match="'a b' is a string"):
+        layer.ids(["a b"])

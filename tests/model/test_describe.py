@@ -1,4 +1,4 @@
-"""What is added to a model's description stays, and changes nothing else."""
+"""Facts added to a model's config stay, and change nothing else."""
 
 import json
 from pathlib import Path

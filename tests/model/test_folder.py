@@ -1,3 +1,5 @@
+"""The model folder: saved and loaded, killed while saving, and what does not fit."""
+
 import json
 import mmap
 from pathlib import Path
@@ -11,7 +13,7 @@ from tests.tiny_model import WORDS, save_tiny_model
 
 from pair2vec.errors import InputError, UsageError
 from pair2vec.model import folder
-from pair2vec.model.folder import SavedModel, load_model, save_model
+from pair2vec.model.folder import PatternCount, SavedModel, load_model, save_model
 from pair2vec.model.tensors import PRECISIONS, Precision
 from pair2vec.runtime.storage import write_file
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary, WordCount
@@ -392,3 +394,20 @@ def test_a_fingerprint_is_of_what_answers_depend_on(tmp_path: Path) -> None:
     }
     prints = {load_model(folder).fingerprint for folder in others.values()}
     assert len({model.fingerprint, *prints}) == 1 + len(others)
+
+
+def test_patterns_survive_the_folder_and_may_be_none(tmp_path: Path) -> None:
+    patterns = [PatternCount("neither X nor Y ,", 7), PatternCount("<s> X été Y <s>", 2)]
+    kept = save_tiny_model(tmp_path / "with", patterns=patterns)
+    assert load_model(kept).patterns() == patterns
+    bare = save_tiny_model(tmp_path / "without", patterns=[])
+    assert load_model(bare).patterns() == []
+    (bare / "patterns.tsv").unlink()
+    assert load_model(bare).patterns() == []
+
+
+def test_a_broken_line_of_the_patterns_is_named(tmp_path: Path) -> None:
+    folder = save_tiny_model(tmp_path / "model")
+    (folder / "patterns.tsv").write_text("X and Y\t1\nX or Y\n")
+    with pytest.raises(InputError, match=r"patterns\.tsv, line 2: expected a pattern, a tab"):
+        load_model(folder).patterns()

@@ -46,7 +46,7 @@ def test_a_folder_goes_before_a_name(
     assert find_model("first") == Path("first")
 
 
-def test_a_name_that_is_none_is_told_which_there_are(
+def test_an_unknown_name_is_refused_with_the_known_ones(
     bundle: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(UsageError, match=r"third: no such folder, .* bundled are first, second"):

@@ -47,7 +47,7 @@ def test_patterns_are_of_the_words_kept_for_them(whole: Pair2vec, tmp_path: Path
     assert len(small.fill("the X and Y", x="hot", top=99)) == 11
 
 
-def test_the_config_tells_of_the_larger_model(whole: Pair2vec, tmp_path: Path) -> None:
+def test_the_config_says_what_it_was_shrunk_from(whole: Pair2vec, tmp_path: Path) -> None:
     describe_model(whole.saved.folder, {"metrics": {"loss": 1.5}})
     saved = load_model(whole.saved.folder)
     shrink_model(saved, tmp_path / "small", words=12, context_words=6)

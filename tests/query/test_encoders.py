@@ -11,8 +11,14 @@ from numpy.typing import NDArray
 from pair2vec.encoders.context import ContextConfig
 from pair2vec.encoders.pair import PairConfig
 from pair2vec.model.folder import SavedModel, load_model, save_model
-from pair2vec.query.context_encoder import ContextVectors
-from pair2vec.query.pair_encoder import PairVectors, Role, dot_with, make_pair_vectors, of_unit
+from pair2vec.query.context_encoder import ContextNetwork
+from pair2vec.query.pair_encoder import (
+    PairNetwork,
+    Role,
+    after_normalising,
+    dot_product,
+    make_pair_network,
+)
 from pair2vec.text.vocabulary import Vocabulary, WordCount
 from pair2vec.training.network import Network
 from pair2vec.training.publish import network_of, published_arrays
@@ -40,7 +46,7 @@ def saved_model(folder: Path, composition: str = "mlp", layers: int = 4) -> Save
 
 @pytest.mark.parametrize("layers", [1, 3])
 @torch.no_grad()
-def test_a_model_trained_on_longer_words_is_published_for_words_of_length_one(
+def test_a_model_trained_with_a_word_norm_is_published_for_unit_words(
     tmp_path: Path, layers: int
 ) -> None:
     pair = PairConfig(layers=layers, dimension=SIZE, length=3.5)
@@ -53,7 +59,7 @@ def test_a_model_trained_on_longer_words_is_published_for_words_of_length_one(
     parts = network.pair.word_parts(network.pair_words)
     expected = network.pair.compose(parts, torch.from_numpy(x), torch.from_numpy(y)).numpy()
     assert np.abs(network.pair_words.norm(dim=1).numpy() - 3.5).min() > 1e-3
-    np.testing.assert_allclose(make_pair_vectors(saved)(x, y), expected, rtol=0, atol=1e-5)
+    np.testing.assert_allclose(make_pair_network(saved)(x, y), expected, rtol=0, atol=1e-5)
     np.testing.assert_allclose(torch_pairs(saved, x, y).numpy(), expected, rtol=0, atol=1e-5)
 
 
@@ -75,47 +81,53 @@ def test_pairs_are_those_of_torch(tmp_path: Path, composition: str, layers: int)
     different = x != y
     x, y = x[different], y[different]
     np.testing.assert_allclose(
-        make_pair_vectors(saved)(x, y), torch_pairs(saved, x, y).numpy(), rtol=0, atol=1e-5
+        make_pair_network(saved)(x, y), torch_pairs(saved, x, y).numpy(), rtol=0, atol=1e-5
     )
 
 
 @pytest.mark.parametrize("role", ["x", "y"])
 @pytest.mark.parametrize(("composition", "layers"), COMPOSITIONS)
-def test_a_pair_with_one_word_given_is_the_whole_pair(
+def test_a_pair_network_with_one_word_fixed_is_the_whole_one(
     tmp_path: Path, composition: str, layers: int, role: Role
 ) -> None:
-    pairs = make_pair_vectors(saved_model(tmp_path, composition, layers))
+    pairs = make_pair_network(saved_model(tmp_path, composition, layers))
     others = np.array([n for n in range(4, WORDS) if n != 9])
-    given = np.full_like(others, 9)
-    expected = pairs(given, others) if role == "x" else pairs(others, given)
-    half, words = pairs.given(9, role), pairs.inputs(others)
-    readout = np.random.default_rng(2).normal(size=SIZE).astype(np.float32)
+    fixed = np.full_like(others, 9)
+    expected = pairs(fixed, others) if role == "x" else pairs(others, fixed)
+    conditional, words = pairs.conditioned_on(9, role), pairs.inputs(others)
+    direction = np.random.default_rng(2).normal(size=SIZE).astype(np.float32)
     unit = expected / np.linalg.norm(expected, axis=1, keepdims=True)
-    target = readout / np.linalg.norm(readout)
-    np.testing.assert_allclose(half.vectors(words), expected, rtol=0, atol=1e-5)
-    np.testing.assert_allclose(half.scores(words, readout), expected @ readout, rtol=0, atol=1e-4)
+    target = direction / np.linalg.norm(direction)
+    np.testing.assert_allclose(conditional.vectors(words), expected, rtol=0, atol=1e-5)
     np.testing.assert_allclose(
-        half.cosines(words, target[None])[:, 0], unit @ target, rtol=0, atol=1e-5
+        conditional.scores(words, direction), expected @ direction, rtol=0, atol=1e-4
+    )
+    np.testing.assert_allclose(
+        conditional.cosines(words, target[None])[:, 0], unit @ target, rtol=0, atol=1e-5
     )
 
 
 @pytest.mark.parametrize("is_cosine", [False, True])
 @pytest.mark.parametrize(("composition", "layers"), COMPOSITIONS)
-def test_a_tangent_has_the_value_and_the_slope_of_the_score(
+def test_a_linearisation_has_the_value_and_the_gradient_of_the_score(
     tmp_path: Path, composition: str, layers: int, is_cosine: bool
 ) -> None:
-    pairs = make_pair_vectors(saved_model(tmp_path, composition, layers))
-    half = pairs.given(9, "x")
+    pairs = make_pair_network(saved_model(tmp_path, composition, layers))
+    conditional = pairs.conditioned_on(9, "x")
     random = np.random.default_rng(3)
     at = random.normal(size=(6, SIZE)).astype(np.float32)
     target = random.normal(size=SIZE).astype(np.float32)
     target /= np.linalg.norm(target)
 
     def score(words: NDArray[np.float32]) -> NDArray[np.float32]:
-        return half.cosines(words, target[None])[:, 0] if is_cosine else half.scores(words, target)
+        return (
+            conditional.cosines(words, target[None])[:, 0]
+            if is_cosine
+            else conditional.scores(words, target)
+        )
 
-    readout = of_unit(dot_with(target)) if is_cosine else dot_with(target)
-    values, gradients = half.tangents(at, readout)
+    readout = after_normalising(dot_product(target)) if is_cosine else dot_product(target)
+    values, gradients = conditional.linearise(at, readout)
     np.testing.assert_allclose(values, score(at), rtol=0, atol=1e-5)
     step = np.float32(1e-3)
     for place in range(SIZE):
@@ -136,12 +148,12 @@ def test_contexts_are_those_of_torch(tmp_path: Path, length: int) -> None:
     expected = network.context.encode(
         network.context.word_part(network.context_words), torch.from_numpy(contexts)
     )
-    found = ContextVectors(saved)(contexts)
+    found = ContextNetwork(saved)(contexts)
     np.testing.assert_allclose(found, expected.numpy(), rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize(("precision", "tolerance"), [("float16", 2e-2), ("int8", 0.2)])
-def test_a_smaller_model_is_nearly_the_same(
+def test_a_model_of_less_precision_is_nearly_the_same(
     tmp_path: Path, precision: str, tolerance: float
 ) -> None:
     whole = saved_model(tmp_path / "whole")
@@ -156,8 +168,8 @@ def test_a_smaller_model_is_nearly_the_same(
     small = load_model(tmp_path / "small")
     x, y = ids(40), ids(40, seed=1)
 
-    def vectors(saved: SavedModel) -> tuple[PairVectors, NDArray[np.float32]]:
-        pairs = make_pair_vectors(saved)
+    def vectors(saved: SavedModel) -> tuple[PairNetwork, NDArray[np.float32]]:
+        pairs = make_pair_network(saved)
         return pairs, pairs(x, y)
 
     pairs, found = vectors(small)

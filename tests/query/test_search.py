@@ -1,5 +1,6 @@
-"""The shortlist against the exact answer."""
+"""Search: the shortlist against the exact answer, the prior against its closed form."""
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -7,10 +8,23 @@ import pytest
 from tests.tiny_model import WORDS, save_tiny_model
 
 from pair2vec.api import Pair2vec, load
-from pair2vec.query.pair_encoder import dot_with, make_pair_vectors
-from pair2vec.query.search import SHORTLIST, Regions, shortlist
+from pair2vec.errors import UsageError
+from pair2vec.query.pair_encoder import dot_product, make_pair_network
+from pair2vec.query.search import (
+    LARGEST_PRIOR,
+    SHORTLIST,
+    Match,
+    Search,
+    WordClusters,
+    check_prior,
+    log_frequencies,
+    shortlist,
+)
+from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 
 MANY = [*WORDS, *(f"w{number}" for number in range(4 * SHORTLIST))]
+# The score of a slot is then linear in its word, so that a shortlist misses nothing.
+LINEAR = {"name": "t", "pair": {"composition": "multiply", "layers": 1, "dimension": 8}}
 
 
 @pytest.fixture(scope="module")
@@ -43,27 +57,121 @@ def test_an_analogy_has_a_shortlist_too(model: Pair2vec) -> None:
 
 
 def test_a_linear_score_is_found_without_error(tmp_path: Path) -> None:
-    # Of one layer the tangent is the score itself, so nothing can be missed.
-    recipe = {"name": "t", "pair": {"composition": "multiply", "layers": 1, "dimension": 8}}
-    model = load(save_tiny_model(tmp_path, MANY, config={"recipe": recipe}))
-    pairs = make_pair_vectors(model.saved)
-    half, context = pairs.given(9, "x"), model.context("X and Y")
-    rough = Regions(pairs.all_inputs).rough_scores(half, dot_with(context))
-    np.testing.assert_allclose(rough, half.scores(pairs.all_inputs, context), rtol=0, atol=1e-5)
+    # The linearisation of one layer is the score itself, so nothing can be missed.
+    model = load(save_tiny_model(tmp_path, MANY, config={"recipe": LINEAR}))
+    pairs = make_pair_network(model.saved)
+    network, context = pairs.conditioned_on(9, "x"), model.context("X and Y")
+    approximate = WordClusters(pairs.all_inputs).approximate_scores(network, dot_product(context))
+    np.testing.assert_allclose(
+        approximate, network.scores(pairs.all_inputs, context), rtol=0, atol=1e-5
+    )
     exact = model.fill("X and Y", x="hot")
     assert model.fill("X and Y", x="hot", search="shortlist") == exact
 
 
-def test_a_shortlist_has_the_best_rough_scores_and_none_left_out() -> None:
-    rough = np.random.default_rng(0).normal(size=2 * SHORTLIST).astype(np.float32)
-    without = np.argsort(-rough)[:5].tolist()
-    expected = np.sort(np.argsort(-rough)[5 : 5 + SHORTLIST])
-    np.testing.assert_array_equal(shortlist(rough, without), expected)
+def test_a_shortlist_has_the_best_approximate_scores_and_none_left_out() -> None:
+    approximate = np.random.default_rng(0).normal(size=2 * SHORTLIST).astype(np.float32)
+    without = np.argsort(-approximate)[:5].tolist()
+    expected = np.sort(np.argsort(-approximate)[5 : 5 + SHORTLIST])
+    np.testing.assert_array_equal(shortlist(approximate, without), expected)
 
 
-def test_a_word_in_the_middle_of_its_region_has_its_exact_score(tmp_path: Path) -> None:
-    # With as many regions as words, every word is a middle.
-    pairs = make_pair_vectors(load(save_tiny_model(tmp_path)).saved)
-    half, context = pairs.given(9, "y"), np.ones(8, np.float32)
-    rough = Regions(pairs.all_inputs).rough_scores(half, dot_with(context))
-    np.testing.assert_allclose(rough, half.scores(pairs.all_inputs, context), rtol=0, atol=1e-4)
+def test_a_word_at_the_centroid_of_its_cluster_has_its_exact_score(tmp_path: Path) -> None:
+    # With as many clusters as words, every word is a centroid.
+    pairs = make_pair_network(load(save_tiny_model(tmp_path)).saved)
+    network, context = pairs.conditioned_on(9, "y"), np.ones(8, np.float32)
+    approximate = WordClusters(pairs.all_inputs).approximate_scores(network, dot_product(context))
+    np.testing.assert_allclose(
+        approximate, network.scores(pairs.all_inputs, context), rtol=0, atol=1e-4
+    )
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Pair2vec:
+    return load(save_tiny_model(tmp_path_factory.mktemp("tiny") / "model"))
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Pair2vec:
+    folder = tmp_path_factory.mktemp("large") / "model"
+    return load(save_tiny_model(folder, MANY, config={"recipe": LINEAR}))
+
+
+def fill(
+    model: Pair2vec, slot: str, *, top: int = 99, prior: float = 0.0, search: Search = "exact"
+) -> list[Match]:
+    x, y = ("hot", None) if slot == "x" else (None, "hot")
+    return model.fill("X and Y", x=x, y=y, top=top, prior=prior, search=search)
+
+
+def test_shares_are_of_the_corpus_and_what_never_occurs_is_taken_to_occur_once() -> None:
+    shares = np.exp(log_frequencies(Vocabulary([("a", 6), ("b", 1), ("c", 0)])))[
+        len(SPECIAL_TOKENS) :
+    ]
+    np.testing.assert_allclose(shares, [6 / 8, 1 / 8, 1 / 8], rtol=1e-6)
+
+
+@pytest.mark.parametrize("slot", ["x", "y"])
+def test_a_prior_of_zero_changes_nothing(tiny: Pair2vec, slot: str) -> None:
+    plain = fill(tiny, slot)
+    pairs = [("hot", word) if slot == "x" else (word, "hot") for word, _ in plain]
+    fits = tiny.scores(pairs, ["X and Y"])[:, 0].tolist()
+    assert [match.score for match in plain] == pytest.approx(fits, abs=1e-4)
+    assert fill(tiny, slot, prior=0.0) == plain
+
+
+@pytest.mark.parametrize("slot", ["x", "y"])
+@pytest.mark.parametrize("prior", [0.25, 1.0, 7.0])
+def test_scores_differ_by_the_prior_times_the_log_of_the_share(
+    tiny: Pair2vec, slot: str, prior: float
+) -> None:
+    plain, weighed = dict(fill(tiny, slot)), dict(fill(tiny, slot, prior=prior))
+    counts = dict(zip(tiny.vocabulary.words, tiny.vocabulary.counts.tolist(), strict=True))
+    total = sum(counts.values())
+    assert weighed == pytest.approx(
+        {word: fit + prior * math.log(counts[word] / total) for word, fit in plain.items()},
+        abs=1e-4,
+    )
+    assert list(weighed.values()) == sorted(weighed.values(), reverse=True)
+
+
+@pytest.mark.parametrize("prior", [1e5, LARGEST_PRIOR])
+def test_a_large_prior_ranks_by_frequency(tiny: Pair2vec, prior: float) -> None:
+    found = [match.word for match in fill(tiny, "x", prior=prior)]
+    assert found == [word for word in WORDS if word != "hot"]
+
+
+def test_a_prior_weighs_the_words_to_choose_among(tiny: Pair2vec) -> None:
+    all_words = dict(fill(tiny, "x", prior=0.5))
+    some = dict(tiny.fill("X and Y", x="hot", among=["up", "paris", "of"], prior=0.5))
+    assert some == pytest.approx({word: all_words[word] for word in some}, abs=1e-4)
+    assert len(some) == 3
+
+
+@pytest.mark.parametrize("prior", [0.0, 0.5, 3.0, 1e5])
+@pytest.mark.parametrize("slot", ["x", "y"])
+def test_a_shortlist_finds_what_the_exact_search_finds(
+    large: Pair2vec, slot: str, prior: float
+) -> None:
+    exact = fill(large, slot, top=50, prior=prior)
+    assert fill(large, slot, top=50, prior=prior, search="shortlist") == exact
+
+
+def test_the_prior_takes_part_in_choosing_the_shortlist(large: Pair2vec) -> None:
+    # Were the shortlist chosen by the fit alone, three of four frequent words would not be in it.
+    found = fill(large, "x", top=100, prior=1e5, search="shortlist")
+    assert [match.word for match in found] == [word for word in MANY if word != "hot"][:100]
+
+
+@pytest.mark.parametrize("prior", [-0.1, math.inf, -math.inf, math.nan, 2 * LARGEST_PRIOR])
+def test_a_prior_that_is_negative_or_not_finite_is_refused(tiny: Pair2vec, prior: float) -> None:
+    with pytest.raises(UsageError) as raised:
+        tiny.fill("X and Y", x="hot", prior=prior)
+    assert str(raised.value).startswith(f"prior is {prior:g}; it must be a number from 0")
+    with pytest.raises(UsageError, match="prior is"):
+        check_prior(prior)
+
+
+def test_a_prior_is_refused_where_no_word_is_left_to_find(tiny: Pair2vec) -> None:
+    with pytest.raises(UsageError, match=r"prior is 0\.5, but both words are given"):
+        tiny.fill(["X and Y"], x="hot", y="cold", prior=0.5)  # type: ignore[call-overload]

@@ -1,4 +1,4 @@
-"""A classifier of pairs: what it learns, what it sees, and scikit-learn's conventions."""
+"""The classifier of relations: training, features, and scikit-learn's conventions."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Pair2vec:
 
 @pytest.fixture(scope="module")
 def words() -> WordTable:
-    """Vectors that tell the kinds of words apart."""
+    """Vectors that separate the kinds of words."""
     random = np.random.default_rng(0)
     kinds = dict(zip("abcz", random.normal(size=(4, 6)), strict=True))
     spelled = [*CONTENT, "z1"]
@@ -38,7 +38,7 @@ def words() -> WordTable:
 def numeric_gradient(
     network: Mlp, place: int, rows: NDArray[np.float32], labels: NDArray[np.intp]
 ) -> float:
-    """Of the loss by one number of a parameter."""
+    """Of the loss, by one number of a parameter."""
     parameter = network._parameters[place]
     index = tuple(np.array(parameter.shape) // 2)
     kept, losses = parameter[index].copy(), []
@@ -76,60 +76,60 @@ def test_a_network_learns_what_no_linear_one_can() -> None:
 @pytest.mark.parametrize(
     "changes", [{"dropout": 1.0}, {"input_dropout": -0.1}, {"hidden": 0}, {"steps": 0}]
 )
-def test_a_network_that_cannot_learn_is_refused(changes: dict[str, float]) -> None:
+def test_a_config_out_of_range_is_refused(changes: dict[str, float]) -> None:
     with pytest.raises(UsageError, match=next(iter(changes))):
         MlpConfig(**changes)  # type: ignore[arg-type]
 
 
 def test_views_are_what_they_are_called(model: Pair2vec, words: WordTable) -> None:
-    views = PairViews(model.pair_source, model.vocabulary, words)
+    views = PairViews(model.space, words)
     pairs = [("a0", "b1"), ("C2", "a3")]
     x, y = words.rows(["a0", "c2"]), words.rows(["b1", "a3"])
     np.testing.assert_array_equal(views("words", pairs), np.concatenate([x, y], axis=1))
     np.testing.assert_array_equal(views("difference", pairs), y - x)
     seen = views("pairs", pairs)
     np.testing.assert_array_equal(views("both", pairs), np.concatenate([x, y, seen], axis=1))
-    size = model.pair_source.pairs.dimension
+    size = model.space.pairs.dimension
     first = np.array([model.vocabulary.ids[w] for w in ("a0", "c2")])
     second = np.array([model.vocabulary.ids[w] for w in ("b1", "a3")])
-    forward = model.pair_source.compared(model.pair_source.pairs(first, second))
+    forward = model.space.whiten(model.space.pairs(first, second))
     np.testing.assert_allclose(seen[:, :size], forward, atol=1e-5)
     turned = views("pairs", [(y, x) for x, y in pairs])
     np.testing.assert_allclose(turned[:, :size], seen[:, size : 2 * size], atol=1e-6)
     with pytest.raises(UsageError, match="needs word vectors"):
-        PairViews(model.pair_source, model.vocabulary)("words", pairs)
+        PairViews(model.space)("words", pairs)
     with pytest.raises(UsageError, match="it must be one of pairs, words, difference, both"):
         views("all", pairs)  # type: ignore[arg-type]
 
 
-def test_an_unknown_word_is_carried_over_read_as_another_or_zero(
+def test_an_unknown_word_is_mapped_read_as_a_known_form_or_zero(
     model: Pair2vec, words: WordTable
 ) -> None:
-    views = PairViews(model.pair_source, model.vocabulary, words)
+    views = PairViews(model.space, words)
     pairs = [("a0", "b1"), ("z1", "b1"), ("x_b1", "a0"), ("qqq", "b1")]
     assert views.known(pairs).tolist() == [True, False, False, False]
-    assert views.read(pairs).tolist() == [True, True, False, False]
+    assert views.has_vectors(pairs).tolist() == [True, True, False, False]
     seen = views("pairs", [("a0", "x_and"), ("a0", "and")])
     np.testing.assert_array_equal(seen[0], seen[1])
     assert not views("pairs", pairs)[3].any()
     assert views("pairs", pairs)[1].any()
-    alone = PairViews(model.pair_source, model.vocabulary)
-    assert alone.read(pairs).tolist() == [True, False, False, False]
+    alone = PairViews(model.space)
+    assert alone.has_vectors(pairs).tolist() == [True, False, False, False]
 
 
-def test_a_word_is_carried_over_as_the_words_that_both_know_are(model: Pair2vec) -> None:
+def test_a_word_is_mapped_as_the_words_that_both_know_are(model: Pair2vec) -> None:
     random = np.random.default_rng(3)
     ids = [model.vocabulary.ids[word] for word in CONTENT]
     turn = np.linalg.qr(random.normal(size=(8, 8)))[0].astype(np.float32)
     table = WordTable([*CONTENT[1:], "new"], model.unit_words[[*ids[1:], ids[0]]] @ turn)
-    views = PairViews(model.pair_source, model.vocabulary, table)
+    views = PairViews(model.space, table)
     # In the table, "new" is where a0 would be: both give the same pair vectors.
     new, known = views("pairs", [("new", "b1"), ("a0", "b1")])
     np.testing.assert_allclose(new, known, atol=0.02)
 
 
 @pytest.mark.parametrize("views", [None, ["words"], ["pairs"], ["words", "both"]])
-def test_it_learns_labelled_pairs_and_answers_in_their_classes(
+def test_it_fits_labelled_pairs_and_predicts_their_classes(
     model: Pair2vec, words: WordTable, views: list[View] | None
 ) -> None:
     classifier = RelationClassifier(model, words, views=views, config=FAST)
@@ -138,15 +138,15 @@ def test_it_learns_labelled_pairs_and_answers_in_their_classes(
     found = classifier.predict_proba(PAIRS)
     assert found.shape == (len(PAIRS), len(classifier.classes_))
     np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-5)
-    told = classifier.predict(PAIRS)
-    assert told.tolist() == classifier.classes_[found.argmax(axis=1)].tolist()
-    share = classifier.score(PAIRS, LABELS)
-    assert share == pytest.approx(np.mean(told == np.array(LABELS)))
-    # The pair vectors are random: their labels can only be learnt by heart.
-    assert share > (0.95 if views != ["pairs"] else 0.7)
+    predicted = classifier.predict(PAIRS)
+    assert predicted.tolist() == classifier.classes_[found.argmax(axis=1)].tolist()
+    accuracy = classifier.score(PAIRS, LABELS)
+    assert accuracy == pytest.approx(np.mean(predicted == np.array(LABELS)))
+    # The pair vectors are random: their labels can only be memorised.
+    assert accuracy > (0.95 if views != ["pairs"] else 0.7)
 
 
-def test_the_same_seed_learns_the_same(model: Pair2vec, words: WordTable) -> None:
+def test_the_same_seed_trains_the_same(model: Pair2vec, words: WordTable) -> None:
     first, second, other = (
         RelationClassifier(model, words, views=["words"], config=FAST, seed=seed)
         .fit(PAIRS, LABELS)
@@ -157,7 +157,7 @@ def test_the_same_seed_learns_the_same(model: Pair2vec, words: WordTable) -> Non
     assert np.abs(first - other).max() > 1e-4
 
 
-def test_parameters_are_got_and_set_as_scikit_learn_does(model: Pair2vec, words: WordTable) -> None:
+def test_parameters_are_got_and_set_as_in_scikit_learn(model: Pair2vec, words: WordTable) -> None:
     classifier = RelationClassifier(model, words, networks=2, seed=3)
     parameters = classifier.get_params()
     assert parameters["model"] is model
@@ -168,13 +168,17 @@ def test_parameters_are_got_and_set_as_scikit_learn_does(model: Pair2vec, words:
         copy.set_params(depth=3)
 
 
-def test_unknown_words_are_an_error_left_out_or_answered(model: Pair2vec, words: WordTable) -> None:
+def test_unknown_words_are_an_error_left_out_or_predicted(
+    model: Pair2vec, words: WordTable
+) -> None:
     pairs, labels = [*PAIRS, ("qqq", "a0")], [*LABELS, "rare"]
     strict = RelationClassifier(model, words, views=["words"], config=FAST)
     with pytest.raises(UnknownWordError, match="'qqq'"):
         strict.fit(pairs, labels)
     skipping = RelationClassifier(model, words, views=["words"], config=FAST, unknown="skip")
     assert "rare" not in skipping.fit(pairs, labels).classes_
+    with pytest.raises(UsageError, match="knows both words of none of the pairs"):
+        skipping.fit([("qqq", "a0")], ["rare"])
     with pytest.raises(UsageError, match='unknown is "skip"'):
         skipping.predict(PAIRS)
     lenient = RelationClassifier(model, words, views=["words"], config=FAST, unknown="zero")
@@ -196,10 +200,10 @@ def test_wrong_calls_say_what_is_wrong(model: Pair2vec) -> None:
         WordTable(["a", "b", "c"], np.zeros((2, 3), np.float32))
 
 
-def test_learning_relations_imports_neither_torch_nor_scikit_learn(tmp_path: Path) -> None:
+def test_training_a_classifier_imports_neither_torch_nor_scikit_learn(tmp_path: Path) -> None:
     import subprocess
     import sys
 
-    code = "import pair2vec.query, sys; print({'torch', 'sklearn', 'scipy'} & set(sys.modules))"
+    code = "import pair2vec.api, sys; print({'torch', 'sklearn', 'scipy'} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"

@@ -14,7 +14,7 @@ from pair2vec.arrays import FloatArray
 from pair2vec.errors import UsageError
 from pair2vec.relations.definitions import RelationDefinition, read_definitions
 from pair2vec.relations.examples import find_examples, unrelated_pairs
-from pair2vec.relations.features import PatternFit, RelationFeatures
+from pair2vec.relations.features import PatternScores, RelationFeatures
 from pair2vec.relations.regression import shift_prior
 from pair2vec.relations.relations import Relations
 from pair2vec.text.vocabulary import UnknownWordError
@@ -47,7 +47,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Pair2vec:
 
 @pytest.fixture(scope="module")
 def relations(model: Pair2vec) -> Relations:
-    return Relations(DEFINITIONS, model.pair_source, model.vocabulary)
+    return Relations(DEFINITIONS, model.space)
 
 
 @pytest.fixture(scope="module")
@@ -76,28 +76,26 @@ def test_names_end_with_none_and_no_pairs_give_no_rows(relations: Relations) -> 
     assert relations.name([("c0", "d0")]) == [relations.names[best]]
 
 
-def test_features_are_what_plain_loops_say(model: Pair2vec) -> None:
-    source = model.pair_source
-    examples = find_examples(DEFINITIONS, source, model.vocabulary)
+def test_features_are_those_of_plain_loops(model: Pair2vec) -> None:
+    space = model.space
+    examples = find_examples(DEFINITIONS, space)
     ids = model.vocabulary.ids
     spelled = list(model.vocabulary.words)
     spelled[ids["b3"]], spelled[ids["d3"]] = "known", "unknown"
-    features = RelationFeatures(source, DEFINITIONS, examples, spelled)
+    features = RelationFeatures(space, DEFINITIONS, examples, spelled)
     x, y = np.array([ids["a0"], ids["b3"]]), np.array([ids["b0"], ids["d3"]])
-    made = features(x, y)
-    assert features(x[:0], y[:0]).shape == (0, made.shape[1])
-    assert features.summaries == slice(2 * source.pairs.dimension, features.words.start)
+    values = features(x, y)
+    assert features(x[:0], y[:0]).shape == (0, values.shape[1])
+    assert features.relation_scores == slice(2 * space.pairs.dimension, features.words.start)
 
     def vector(first: int, second: int) -> FloatArray:
-        both = [
-            source.compared(source.pairs([a], [b])) for a, b in ((first, second), (second, first))
-        ]
+        both = [space.whiten(space.pairs([a], [b])) for a, b in ((first, second), (second, first))]
         whole: FloatArray = np.concatenate(both, axis=1)[0]
         return whole
 
     for row, (first, second) in enumerate(zip(x.tolist(), y.tolist(), strict=True)):
         own = vector(first, second)
-        np.testing.assert_allclose(made[row, : len(own)], own, atol=1e-5)
+        np.testing.assert_allclose(values[row, : len(own)], own, atol=1e-5)
         for place in range(2):
             cosines = sorted(
                 float(own @ vector(a, b)) / 2 if not {a, b} & {first, second} else -1.0
@@ -106,39 +104,42 @@ def test_features_are_what_plain_loops_say(model: Pair2vec) -> None:
                 )
                 if of == place
             )
-            assert made[row, len(own) + place] == pytest.approx(np.mean(cosines[-3:]), abs=1e-5)
+            assert values[row, len(own) + place] == pytest.approx(np.mean(cosines[-3:]), abs=1e-5)
         words = model.unit_words
-        alike = float(words[first] @ words[second])
-        denied = alike if row == 1 else 0.0
-        assert made[row, len(own) + 6 : len(own) + 8] == pytest.approx([alike, denied], abs=1e-5)
+        similarity = float(words[first] @ words[second])
+        negated = similarity if row == 1 else 0.0
+        scores = values[row, len(own) + 6 : len(own) + 8]
+        assert scores == pytest.approx([similarity, negated], abs=1e-5)
         both = [words[first], words[second], words[first] * words[second]]
-        np.testing.assert_allclose(made[row, features.words], np.concatenate(both), atol=1e-5)
-        apart = words[examples.y] - words[examples.x]
+        np.testing.assert_allclose(values[row, features.words], np.concatenate(both), atol=1e-5)
+        offsets = words[examples.y] - words[examples.x]
         for place in range(2):
-            moved = words[first] + apart[examples.relation == place].mean(axis=0)
-            cosine = float(moved @ words[second] / np.linalg.norm(moved))
-            assert made[row, len(own) + 4 + place] == pytest.approx(cosine, abs=1e-5)
+            shifted = words[first] + offsets[examples.relation == place].mean(axis=0)
+            cosine = float(shifted @ words[second] / np.linalg.norm(shifted))
+            assert values[row, len(own) + 4 + place] == pytest.approx(cosine, abs=1e-5)
 
 
 def test_a_pattern_with_y_before_x_takes_the_pair_the_other_way_round(model: Pair2vec) -> None:
-    source, ids = model.pair_source, model.vocabulary.ids
-    fit = PatternFit(source, [RelationDefinition(name="one", patterns=("Y of X", "X unseen Y"))])
+    space, ids = model.space, model.vocabulary.ids
+    scores = PatternScores(
+        space, [RelationDefinition(name="one", patterns=("Y of X", "X unseen Y"))]
+    )
     x, y = [ids["a1"], ids["c2"], ids["a7"]], [ids["b2"], ids["d0"], ids["c7"]]
-    found = fit(source.pairs(x, y), source.pairs(y, x))[:, 0]
+    found = scores(space.pairs(x, y), space.pairs(y, x))[:, 0]
     spelled = model.vocabulary.words
     plain = model.scores([(spelled[b], spelled[a]) for a, b in zip(x, y, strict=True)], ["X of Y"])
     # The same but for its unit: standard deviations of random pairs.
-    apart, plainly_apart = np.diff(found), np.diff(plain[:, 0])
-    np.testing.assert_allclose(apart / apart[0], plainly_apart / plainly_apart[0], rtol=1e-3)
-    assert np.sign(apart[0]) == np.sign(plainly_apart[0])
+    differences, expected = np.diff(found), np.diff(plain[:, 0])
+    np.testing.assert_allclose(differences / differences[0], expected / expected[0], rtol=1e-3)
+    assert np.sign(differences[0]) == np.sign(expected[0])
 
 
 def test_unrelated_pairs_are_no_examples_and_no_word_with_itself(model: Pair2vec) -> None:
-    examples = find_examples(DEFINITIONS, model.pair_source, model.vocabulary)
+    examples = find_examples(DEFINITIONS, model.space)
     x, y = unrelated_pairs(examples, model.unit_words, np.random.default_rng(0))
-    told = set(zip(examples.x.tolist(), examples.y.tolist(), strict=True))
-    made = set(zip(x.tolist(), y.tolist(), strict=True))
-    assert not made & (told | {(b, a) for a, b in told})
+    related = set(zip(examples.x.tolist(), examples.y.tolist(), strict=True))
+    drawn = set(zip(x.tolist(), y.tolist(), strict=True))
+    assert not drawn & (related | {(b, a) for a, b in related})
     assert (x != y).all()
     assert min(x.min(), y.min()) >= 4
     assert len(x) > len(examples.x)
@@ -158,12 +159,12 @@ def test_neighbours_are_the_words_with_the_highest_probability(
 ) -> None:
     everyone = [word for word in OTHERS + CONTENT if word != "a3"]
     ids = model.vocabulary.ids
-    alike = model.unit_words[[ids[word] for word in everyone]] @ model.unit_words[ids["a3"]]
-    # Nearness counts in a symmetric relation.
-    for place, (name, nearness) in enumerate((("like", 2.0), ("above", 0.0))):
+    cosines = model.unit_words[[ids[word] for word in everyone]] @ model.unit_words[ids["a3"]]
+    # The cosine of the words counts in a symmetric relation.
+    for place, (name, weight) in enumerate((("like", 2.0), ("above", 0.0))):
         found = relations.neighbours("a3", name, top=5)
         scores = relations.score([("a3", word) for word in everyone])[:, place]
-        order = np.argsort(-scores * np.exp(nearness * alike), kind="stable")[:5]
+        order = np.argsort(-scores * np.exp(weight * cosines), kind="stable")[:5]
         assert [match.score for match in found] == pytest.approx(scores[order].tolist(), abs=1e-4)
     among = relations.neighbours("a3", "like", among=["b3", "c3", "a3"])
     assert {match.word for match in among} == {"b3", "c3"}
@@ -183,10 +184,10 @@ def test_relations_need_names_of_their_own(
     model: Pair2vec, definitions: tuple[RelationDefinition, ...], message: str
 ) -> None:
     with pytest.raises(UsageError, match=message):
-        Relations(definitions, model.pair_source, model.vocabulary)
+        Relations(definitions, model.space)
 
 
-def test_wrong_questions_say_what_is_wrong(relations: Relations, model: Pair2vec) -> None:
+def test_wrong_queries_say_what_is_wrong(relations: Relations, model: Pair2vec) -> None:
     with pytest.raises(UsageError, match="'near' is not defined; it must be one of like, above"):
         relations.neighbours("a0", "near")
     with pytest.raises(UsageError, match="'none' is not defined"):
@@ -198,13 +199,12 @@ def test_wrong_questions_say_what_is_wrong(relations: Relations, model: Pair2vec
             relations.score([("a0", "b0")], unrelated=share)
     unknown = RelationDefinition(name="far", examples=(("x", "y"),), patterns=("X afar Y",))
     with pytest.raises(UsageError, match="knows none of its examples and patterns"):
-        Relations([unknown], model.pair_source, model.vocabulary).score([("a0", "b0")])
+        Relations([unknown], model.space).score([("a0", "b0")])
 
 
 def test_a_relation_by_patterns_alone_finds_its_own_examples(model: Pair2vec) -> None:
     definition = RelationDefinition(name="of", patterns=("X of Y", "the X of Y", "X unseen Y"))
-    source = model.pair_source
-    examples = find_examples([definition], source, model.vocabulary)
+    examples = find_examples([definition], model.space)
     assert 1 <= len(examples.x) <= 30
     words = [*examples.x.tolist(), *examples.y.tolist()]
     assert len(set(words)) == len(words)
@@ -215,26 +215,26 @@ def test_a_relation_by_patterns_alone_finds_its_own_examples(model: Pair2vec) ->
     assert model.scores(chosen, ["X of Y", "the X of Y"]).mean() > mean
 
 
-def test_the_bundled_model_tells_common_relations(bundled: Pair2vec) -> None:
-    asked = {
+def test_the_bundled_model_predicts_common_relations(bundled: Pair2vec) -> None:
+    expected = {
         ("lisbon", "portugal"): "located-in",
         ("bach", "composer"): "occupation",
         ("cheap", "eleven"): "none",
         ("senate", "banana"): "none",
     }
-    told = {pair for one in read_definitions() for pair in one.all_examples}
-    assert not told & asked.keys()
-    assert bundled.relations().name(asked) == list(asked.values())
+    examples = {pair for one in read_definitions() for pair in one.all_examples}
+    assert not examples & expected.keys()
+    assert bundled.relations().name(expected) == list(expected.values())
     for word, opposite in (("cheap", "expensive"), ("increase", "decrease"), ("hot", "cold")):
         assert bundled.neighbours(word, relation="antonym", top=1)[0].word == opposite
     words = {match.word for match in bundled.neighbours("cheap", "synonym", top=40)}
     assert not words & {"cheaper", "cheapest", "cheaply"}
 
 
-def test_the_bundled_model_tells_opposites_synonyms_and_kinds_of_one_thing(
+def test_the_bundled_model_separates_antonyms_synonyms_and_co_hyponyms(
     bundled: Pair2vec,
 ) -> None:
-    asked = {
+    expected = {
         ("increase", "decrease"): "antonym",
         ("cheap", "expensive"): "antonym",
         ("hot", "cold"): "antonym",
@@ -245,22 +245,22 @@ def test_the_bundled_model_tells_opposites_synonyms_and_kinds_of_one_thing(
         ("monday", "tuesday"): "co-hyponym",
     }
     examples = {word for one in read_definitions() for pair in one.examples for word in pair}
-    assert not examples & {word for pair in asked for word in pair}
-    assert dict(zip(asked, bundled.relations().name(asked), strict=True)) == asked
+    assert not examples & {word for pair in expected for word in pair}
+    assert dict(zip(expected, bundled.relations().name(expected), strict=True)) == expected
 
 
 def test_forms_of_a_word_are_in_no_relation(bundled: Pair2vec) -> None:
-    told = bundled.relations()
+    relations = bundled.relations()
     forms = [("stands", "standing"), ("stood", "standing"), ("hold", "held"), ("town", "towns")]
-    np.testing.assert_array_equal(told.score(forms), [[0] * 10 + [1]] * len(forms))
+    np.testing.assert_array_equal(relations.score(forms), [[0] * 10 + [1]] * len(forms))
     opposites = [match.word for match in bundled.neighbours("standing", "antonym", top=3)]
     assert opposites[0] == "sitting"
     assert not {"stands", "stood"} & {*opposites}
     among = ["stands", "stood", "sitting"]
-    assert bundled.relations().neighbours("standing", "antonym", among=among)[0].word == "sitting"
+    assert relations.neighbours("standing", "antonym", among=among)[0].word == "sitting"
 
 
-def test_forms_are_told_where_an_example_has_two(bundled: Pair2vec, tmp_path: Path) -> None:
+def test_forms_are_related_where_an_example_has_two(bundled: Pair2vec, tmp_path: Path) -> None:
     file = tmp_path / "plural.toml"
     pairs = "town dog king river house tree ship letter army wall bird road".split()
     examples = [f"{word} {'armies' if word == 'army' else word + 's'}" for word in pairs]
@@ -272,7 +272,5 @@ def test_forms_are_told_where_an_example_has_two(bundled: Pair2vec, tmp_path: Pa
 
 def test_relations_are_the_same_each_time(model: Pair2vec) -> None:
     pairs = [("a0", "b1"), ("c11", "d11")]
-    first, second = (
-        Relations(DEFINITIONS, model.pair_source, model.vocabulary).score(pairs) for _ in range(2)
-    )
+    first, second = (Relations(DEFINITIONS, model.space).score(pairs) for _ in range(2))
     np.testing.assert_array_equal(first, second)

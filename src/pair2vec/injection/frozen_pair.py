@@ -1,10 +1,10 @@
-"""R(x, y) of a saved model as a part of another one: used there, never trained.
+"""R(x, y) of a saved model as a frozen part of another network; optionally whitened, or a subset.
 
-Shapes: V vocabulary, N words, D dimension, W width.
+Shapes: V vocabulary, N words, D dimension, W width: D, padded as a GPU likes it.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -17,32 +17,92 @@ from pair2vec.encoders.pair import PairConfig, PairEncoder, WordParts, make_pair
 from pair2vec.errors import UsageError
 from pair2vec.kernels.rows import gather_rows
 from pair2vec.model.folder import SavedModel
-from pair2vec.query.pair_encoder import Layer, make_pair_vectors
-from pair2vec.query.whitening import whitening_layer
+from pair2vec.query.pair_encoder import make_pair_network, mlp_layer_names
+from pair2vec.query.space import whitening_layer
 from pair2vec.text.sentences import tokenize
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 
 _ALIGNED = 64
-"""A GPU multiplies rows fastest that are multiples of it."""
+"""A GPU multiplies rows fastest whose length is a multiple of this."""
 
 
 class PairWeights(Protocol):
-    """Where R comes from: a `SavedModel`, or something that answers as one."""
+    """Where R comes from: a `SavedModel`, or what is derived from one."""
 
     @property
-    def vocabulary(self) -> Vocabulary:
-        """The words R knows."""
+    def vocabulary(self) -> Vocabulary: ...
 
     @property
     def config(self) -> Mapping[str, Any]:
-        """What is known of the model; ``recipe`` has R's composition."""
+        """Of the model; ``recipe`` has R's composition."""
 
     def array(self, name: str) -> NDArray[np.float32]:
         """A whole array: ``pair.words`` (V, D), and those of the encoder."""
 
 
+@dataclass(frozen=True)
+class DerivedWeights:
+    """The weights of a model, some of its arrays replaced."""
+
+    source: PairWeights
+    vocabulary: Vocabulary
+    replaced: Mapping[str, NDArray[np.float32]]
+
+    @property
+    def config(self) -> Mapping[str, Any]:
+        return self.source.config
+
+    def array(self, name: str) -> NDArray[np.float32]:
+        return self.replaced[name] if name in self.replaced else self.source.array(name)
+
+
+def whitened_weights(saved: SavedModel, whitening: float) -> PairWeights:
+    """R whitened as it is before pairs are compared (`query.space`).
+
+    The vectors of all pairs have most of their norm in common. Normalised, little is left of what
+    distinguishes one pair from another, and a network that takes them in has to find that little.
+    Whitening is linear, and so one layer with R's last one.
+
+    Args:
+        saved: The model folder.
+        whitening: From 0, which leaves R as it is (the paper), to 1.
+
+    Raises:
+        UsageError: whitening is not between 0 and 1, or R has no layer to fold it into.
+    """
+    layer = whitening_layer(make_pair_network(saved), whitening)
+    if layer is None:
+        return saved
+    pair = saved.config["recipe"]["pair"]
+    if pair["composition"] != "mlp":
+        raise UsageError(f"{saved.folder}: whitening needs an R with layers; leave it at 0")
+    last = mlp_layer_names(pair["layers"])[-1]
+    weight, bias = saved.array(f"{last}.weight"), saved.array(f"{last}.bias")
+    whitened = {f"{last}.weight": (weight.T @ layer.weight).T, f"{last}.bias": layer(bias)}
+    return DerivedWeights(saved, saved.vocabulary, whitened)
+
+
+def subset_vocabulary(source: PairWeights, words: Iterable[str]) -> PairWeights:
+    """R of those words that `source` knows: all that a network needs which reads no others."""
+    known = source.vocabulary
+    # In the order of the model: the special tokens stay first.
+    ids = sorted(known.ids[word] for word in token_spellings(words) if word in known)
+    subset = Vocabulary((known.words[word], int(known.counts[word])) for word in ids)
+    rows = np.array([*range(len(SPECIAL_TOKENS)), *ids], np.int64)
+    return DerivedWeights(source, subset, {"pair.words": source.array("pair.words")[rows]})
+
+
+def token_spellings(words: Iterable[str]) -> list[str]:
+    """Words of a text as the tokeniser spells them, sorted; what is not one token is left out.
+
+    No special token is among them: the tokeniser splits off their brackets.
+    """
+    tokens = map(tokenize, set(words))
+    return sorted({parts[0] for parts in tokens if len(parts) == 1})
+
+
 class PreparedPair(NamedTuple):
-    """All that does not depend on a second word, computed."""
+    """R for some words: all that depends on one word is computed."""
 
     encoder: PairEncoder
     parts: WordParts
@@ -52,67 +112,66 @@ class PreparedPair(NamedTuple):
 
 
 class FrozenPair(nn.Module):
-    """The word table and the encoder, all of it buffers: no optimiser finds them."""
+    """The word table and the encoder of R, all of it buffers: no optimiser finds them."""
 
     words: Tensor
     """(V, D)"""
 
-    def __init__(self, saved: PairWeights) -> None:
+    def __init__(self, weights: PairWeights) -> None:
         super().__init__()
-        settings: dict[str, Any] = saved.config["recipe"]["pair"]
-        self.register_buffer("words", _copied(saved, "pair.words"))
-        # The length of words is not taken over: a published model has it folded into its weights.
+        settings: dict[str, Any] = weights.config["recipe"]["pair"]
+        self.register_buffer("words", _copy(weights, "pair.words"))
+        # Without `length`: a published model has it folded into its weights.
         self._config = PairConfig(
             composition=settings["composition"],
             layers=settings["layers"],
             dimension=self.words.shape[1],
         )
-        self.encoder = _frozen_encoder(self._config, lambda name: _copied(saved, f"pair.{name}"))
-        self._kept: tuple[object, PreparedPair] | None = None
+        self.encoder = _frozen_encoder(self._config, lambda name: _copy(weights, f"pair.{name}"))
+        self._cached: tuple[object, PreparedPair] | None = None
 
     @property
     def dimension(self) -> int:
-        """D, of a pair's vector."""
+        """D, of a pair's vector in one direction."""
         return self._config.dimension
 
     def prepared_for(self, ids: Tensor) -> PreparedPair:
         """For pairs of these words (N,) alone."""
-        words = self._prepared_words(gather_rows(self.words, ids))
+        words = self._prepare_words(gather_rows(self.words, ids))
         parts = WordParts(self.encoder.as_x(words), self.encoder.as_y(words))
         return PreparedPair(self.encoder, parts, self.dimension)
 
     def prepared(self) -> PreparedPair:
-        """For pairs of all words.
+        """For pairs of all words, cached.
 
-        Computed when first asked for in a precision, which is autocast's if there is one; on a GPU
-        as wide as that likes.
+        In autocast's precision, if it is enabled, and on a GPU padded to the width that suits it.
         """
         kind = self.words.device.type
         is_cast = torch.is_autocast_enabled(kind)
         precision = torch.get_autocast_dtype(kind) if is_cast else self.words.dtype
         # Moving the module, or loading other words into it, changes one of these.
         key = precision, self.words.device, self.words.data_ptr(), self.words._version
-        if self._kept is None or self._kept[0] != key:
-            self._kept = key, self._prepare(precision)
-        return self._kept[1]
+        if self._cached is None or self._cached[0] != key:
+            self._cached = key, self._prepare(precision)
+        return self._cached[1]
 
     @torch.no_grad()
     def _prepare(self, precision: torch.dtype) -> PreparedPair:
         size = self.dimension
-        width = _width_on(self.words.device, size)
+        width = _padded_width(self.words.device, size)
         with torch.autocast(self.words.device.type, enabled=False):
-            words = functional.pad(self._prepared_words(self.words), (0, width - size))
+            words = functional.pad(self._prepare_words(self.words), (0, width - size))
             as_x, as_y = (
                 tuple(part.to(precision) for part in parts)
                 for parts in (self.encoder.as_x(words), self.encoder.as_y(words))
             )
-        wide = _frozen_encoder(
+        padded = _frozen_encoder(
             replace(self._config, dimension=width),
-            lambda name: _widened(self.encoder.get_buffer(name), size, width).to(precision),
+            lambda name: _pad_weights(self.encoder.get_buffer(name), size, width).to(precision),
         )
-        return PreparedPair(wide, WordParts(as_x, as_y), size)
+        return PreparedPair(padded, WordParts(as_x, as_y), size)
 
-    def _prepared_words(self, words: Tensor) -> Tensor:
+    def _prepare_words(self, words: Tensor) -> Tensor:
         # In float16 the epsilon that keeps a word at zero from becoming NaN would be zero itself.
         precise = words.to(torch.promote_types(words.dtype, torch.float32))
         return self.encoder.prepare(precise).to(words.dtype)
@@ -130,112 +189,16 @@ def _frozen_encoder(config: PairConfig, values: Callable[[str], Tensor]) -> Pair
     return encoder
 
 
-def _width_on(device: torch.device, size: int) -> int:
+def _padded_width(device: torch.device, size: int) -> int:
     return size if device.type == "cpu" else -(-size // _ALIGNED) * _ALIGNED
 
 
-def _widened(values: Tensor, size: int, width: int) -> Tensor:
+def _pad_weights(weights: Tensor, size: int, width: int) -> Tensor:
     """Weights with zeros behind each vector of D; the first layer takes three side by side."""
-    parts = torch.split(values, size, dim=-1)
+    parts = torch.split(weights, size, dim=-1)
     return torch.cat([widen(part, width) for part in parts], dim=-1)
 
 
-def _copied(saved: PairWeights, name: str) -> Tensor:
+def _copy(weights: PairWeights, name: str) -> Tensor:
     """A copy, because a saved array is a view of a file that cannot be written to."""
-    return torch.from_numpy(saved.array(name).copy())
-
-
-# == R evened out before it is injected, as it is before it is compared (`query.whitening`).
-#
-# R of all pairs have most of their length in common. Brought to length one, little is left of what
-# tells one pair from another, and a model that takes them in has to find that little.
-
-
-class _WhitenedWeights(NamedTuple):
-    """A model whose last layer has another one behind it: both are linear, and so one."""
-
-    saved: SavedModel
-    change: Layer
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The words R knows."""
-        return self.saved.vocabulary
-
-    @property
-    def config(self) -> Mapping[str, Any]:
-        """What is known of the model."""
-        return self.saved.config
-
-    def array(self, name: str) -> NDArray[np.float32]:
-        """As saved, but for the weights of R's last layer."""
-        values = self.saved.array(name)
-        last = _last_layer(self.saved)
-        if name == f"{last}.weight":
-            return (values.T @ self.change.weight).T
-        return self.change(values) if name == f"{last}.bias" else values
-
-
-def whitened_weights(saved: SavedModel, whitening: float) -> PairWeights:
-    """R with its mean taken off and its directions brought nearer to each other.
-
-    Args:
-        saved: The model folder.
-        whitening: From 0, which leaves R as it is (the paper), to 1.
-
-    Raises:
-        UsageError: whitening is not between 0 and 1, or R has no layer to put it in.
-    """
-    change = whitening_layer(make_pair_vectors(saved), whitening)
-    if change is None:
-        return saved
-    if saved.config["recipe"]["pair"]["composition"] != "mlp":
-        raise UsageError(f"{saved.folder}: whitening needs an R with layers; leave it at 0")
-    return _WhitenedWeights(saved, change)
-
-
-def _last_layer(saved: SavedModel) -> str:
-    layers: int = saved.config["recipe"]["pair"]["layers"]
-    return f"pair.others.{layers - 2}" if layers > 1 else "pair.first"
-
-
-# == A model of some words alone: all that a network needs which reads no others.
-#
-# Shapes: V words of the model, K words kept, D dimension.
-
-
-class _Restricted(NamedTuple):
-    """R of the words kept."""
-
-    source: PairWeights
-    vocabulary: Vocabulary
-    rows: NDArray[np.int64]
-    """(K,), those of the words kept."""
-
-    @property
-    def config(self) -> Mapping[str, Any]:
-        """What is known of the model."""
-        return self.source.config
-
-    def array(self, name: str) -> NDArray[np.float32]:
-        """As in the model, but for the words."""
-        values = self.source.array(name)
-        return values[self.rows] if name == "pair.words" else values
-
-
-def subset_vocabulary(source: PairWeights, words: Iterable[str]) -> PairWeights:
-    """R of those words that `source` knows, by the spellings that `word_spellings` finds."""
-    known = source.vocabulary
-    # In the order of the model: the special tokens stay first.
-    rows = sorted(known.ids[word] for word in word_spellings(words) if word in known)
-    kept = Vocabulary((known.words[row], int(known.counts[row])) for row in rows)
-    return _Restricted(source, kept, np.array([*range(len(SPECIAL_TOKENS)), *rows], np.int64))
-
-
-def word_spellings(words: Iterable[str]) -> list[str]:
-    """Words of a text as a model spells them, each once; what is several words, or none, is none.
-
-    No special token is among them: the tokeniser splits off their brackets.
-    """
-    tokens = map(tokenize, set(words))
-    return sorted({found[0] for found in tokens if len(found) == 1})
+    return torch.from_numpy(weights.array(name).copy())

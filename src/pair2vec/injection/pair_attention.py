@@ -1,4 +1,4 @@
-"""Pair vectors under a model's own attention: what pair2vec adds to a model of two sequences.
+"""Pair vectors under a network's own attention: what pair2vec adds to a model of two sequences.
 
 Shapes: B batch, n and m words of the sequences a and b, D dimension of R.
 """
@@ -17,9 +17,8 @@ from pair2vec.injection.pooling import PairTiles, pool_both_sides, pool_pairs
 from pair2vec.injection.sources import (
     PADDING,
     AttendedRelations,
-    check_attention,
     check_dropout,
-    check_ids,
+    check_inputs,
     check_range,
     padded_ids,
 )
@@ -29,27 +28,27 @@ from pair2vec.text.sentences import tokenize
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 
 AttentionMode = Literal["kept", "renormalised"]
-"""What becomes of the attention to words that are unknown or padding: it is lost, α being used as
-it is (the paper); or the known words share it (the released code)."""
+"""The attention to words that are unknown or padding: it is lost, α being used as it is (the
+paper); or α is renormalised over the known words (the released code)."""
 
-_ON_A_CPU = 8192
-"""Pairs at once: the vectors of a tile take some ten megabytes, and stay in its cache."""
+_CPU_TILE = 8192
+"""Pairs at once: the vectors of a tile take some ten megabytes, and stay in the cache."""
 
-_ON_A_GPU = 131_072
-"""Some hundred megabytes; with fewer it waits for the CPU to start the next tile."""
+_GPU_TILE = 131_072
+"""Some hundred megabytes; with less a GPU waits for the CPU to launch the next tile."""
 
-_MOST_SPELLINGS = 1 << 20
-"""Of words whose ids are kept at hand: all of a data set, but not all that a service ever sees."""
+_MAX_CACHED_IDS = 1 << 20
+"""Spellings whose ids are cached: all of a data set, but not all that a service ever sees."""
 
-_SMALLEST_SHARE = 1e-13
-"""A row of attention with less than this, on known words, is not brought back to one."""
+_SMALLEST_SUM = 1e-13
+"""A row of attention with less than this on known words is not renormalised."""
 
 
 class PairAttention(nn.Module):
     """r_i = Σ_j α_ij [R̂(a_i, b_j); R̂(b_j, a_i)] (`eq:bi-relemb`, `eq:wordpair_attn`).
 
-    R is a frozen copy: no parameters, no gradient; it moves with the module, and is saved with it.
-    The pairs of a word that is unknown or padding are zero.
+    R̂ is R with unit norm. R is a frozen copy: no parameters, no gradient; it moves with the module,
+    and is saved with it. The pairs of a word that is unknown or padding are zero.
     """
 
     def __init__(
@@ -66,15 +65,16 @@ class PairAttention(nn.Module):
 
         Args:
             saved: The model, opened with `load_model`.
-            dropout: Of the result, while training.
-            attention: What becomes of that to unknown words: "kept" or "renormalised".
-            sharpness: The power of α, its rows brought to one again; above 1, r_i is of fewer words
-                than α is (of the most attended alone, in the end); 1 is the paper's.
+            dropout: Of the result, in training.
+            attention: To unknown words: "kept" or "renormalised".
+            sharpness: The power of α, whose rows are then renormalised; above 1, r_i is of fewer
+                words than α is (in the limit, of the most attended alone); 1 is the paper's.
             pairs_at_once: The most pairs whose vectors are in memory at a time; 0 is what suits
                 the device.
             keep_parts: Compute what depends on one word once for all words of the model, not for
-                the words of each batch. It takes four times the memory of the words, and a GPU
-                need not be asked how many words a batch has: CUDA graphs can hold the layer.
+                the words of each batch. It takes four times the memory of the words, and needs no
+                synchronisation with a GPU for the number of words in a batch: the layer can be
+                captured in a CUDA graph.
         """
         super().__init__()
         if attention not in get_args(AttentionMode):
@@ -85,7 +85,7 @@ class PairAttention(nn.Module):
         if pairs_at_once < 0:
             raise UsageError(f"pairs_at_once is {pairs_at_once}; it must be 1 or more, or 0")
         self.vocabulary: Vocabulary = saved.vocabulary
-        self._ids: dict[str, int] = {}
+        self._cached_ids: dict[str, int] = {}
         self.attention, self.sharpness = attention, sharpness
         self.pairs_at_once, self.keep_parts = pairs_at_once, keep_parts
         self.pair = FrozenPair(saved)
@@ -103,7 +103,7 @@ class PairAttention(nn.Module):
     ) -> Self:
         """From a folder, a bundled model's name, or ``owner/name`` on the hub.
 
-        `whitening`, from 0 (the paper) to 1, is how much R is evened out (`whitened_weights`).
+        `whitening`, from 0 (the paper) to 1, is how much R is whitened (`whitened_weights`).
         """
         saved = whitened_weights(load_model(find_model(path_or_name)), whitening)
         return cls(saved, dropout=dropout, attention=attention, sharpness=sharpness)
@@ -116,101 +116,102 @@ class PairAttention(nn.Module):
     def ids(self, sentences: Sequence[Sequence[str]]) -> Tensor:
         """Words as ids (B, n), on the layer's device; 0 for unknown words and behind short ones.
 
-        A word is spelled as ``pair2vec prepare`` spells it, in lower case for one; what that takes
-        for several words, or for none, is unknown.
+        Words are tokenised as by ``pair2vec prepare``, which lowercases them; what is not one token
+        is unknown.
         """
         return padded_ids(sentences, self._id, self.pair.words.device)
 
     def forward(self, a_ids: Tensor, b_ids: Tensor, attention_ab: Tensor) -> Tensor:
-        """What pair vectors say of each word of a, its r: (B, n, 2D).
+        """R of each word of a: (B, n, 2D).
 
         Args:
-            a_ids: (B, n), as `ids` makes them.
+            a_ids: (B, n), as `ids` returns them.
             b_ids: (B, m)
             attention_ab: (B, n, m), of the words of a to those of b.
 
         Raises:
             UsageError: shapes do not fit each other, or an id is not one of the model's.
         """
+        check_inputs(a_ids, b_ids, attention_ab)
         pairs = self._pairs(a_ids, b_ids)
-        weights = self._weights(a_ids, b_ids, attention_ab, "ab")
+        weights = self._weights(a_ids, b_ids, attention_ab)
         dropped: Tensor = self.dropout(pool_pairs(pairs, weights))
         return dropped
 
     def both(
         self, a_ids: Tensor, b_ids: Tensor, attention_ab: Tensor, attention_ba: Tensor
     ) -> AttendedRelations:
-        """Both sides from the same pair vectors.
+        """R of both sides from the same pair vectors.
 
-        The same as two calls, the second with everything exchanged: `attention_ba` is (B, m, n).
+        The same as two calls, the second with a and b swapped: `attention_ba` is (B, m, n).
         """
+        check_inputs(a_ids, b_ids, attention_ab, attention_ba)
         pairs = self._pairs(a_ids, b_ids)
-        weights_ab = self._weights(a_ids, b_ids, attention_ab, "ab")
-        weights_ba = self._weights(b_ids, a_ids, attention_ba, "ba")
+        weights_ab = self._weights(a_ids, b_ids, attention_ab)
+        weights_ba = self._weights(b_ids, a_ids, attention_ba)
         side_a, side_b = pool_both_sides(pairs, weights_ab, weights_ba)
         return AttendedRelations(self.dropout(side_a), self.dropout(side_b))
 
     def extra_repr(self) -> str:
-        """What torch prints of it."""
         return f"words={len(self.vocabulary)}, attention={self.attention!r}"
 
     def _id(self, word: str) -> int:
-        number = self._ids.get(word)
-        if number is None:
-            if len(self._ids) >= _MOST_SPELLINGS:
-                self._ids.clear()
+        word_id = self._cached_ids.get(word)
+        if word_id is None:
+            if len(self._cached_ids) >= _MAX_CACHED_IDS:
+                self._cached_ids.clear()
+            # Tokenising a word takes several times as long as looking up its id.
             tokens = tokenize(word)
-            known = self.vocabulary.ids
-            # Taking a word apart takes several times as long as looking up what that gave.
-            number = known.get(tokens[0], PADDING) if len(tokens) == 1 else PADDING
-            self._ids[word] = number
-        return number
+            word_id = PADDING
+            if len(tokens) == 1:
+                word_id = self.vocabulary.ids.get(tokens[0], PADDING)
+            self._cached_ids[word] = word_id
+        return word_id
 
     def _pairs(self, a_ids: Tensor, b_ids: Tensor) -> PairTiles:
-        """Those of two sequences, by the parts of all words or of their own."""
-        check_ids(a_ids, b_ids)
+        """The pairs of two sequences, by the parts of all words or of their own."""
         at_once = self.pairs_at_once or pairs_at_once_on(a_ids.device)
         both = torch.cat([a_ids.flatten(), b_ids.flatten()])
         if self.keep_parts:
-            check_range(both, len(self.vocabulary))
+            check_range(len(self.vocabulary), both)
             return PairTiles(self.pair.prepared(), a_ids, b_ids, at_once)
         distinct, rows = torch.unique(both, sorted=True, return_inverse=True)
-        check_range(distinct, len(self.vocabulary))
+        check_range(len(self.vocabulary), distinct)
         a, b = rows.split([a_ids.numel(), b_ids.numel()])
         a, b = a.view(a_ids.shape), b.view(b_ids.shape)
         return PairTiles(self.pair.prepared_for(distinct), a, b, at_once)
 
-    def _weights(self, a_ids: Tensor, b_ids: Tensor, attention: Tensor, sides: str) -> Tensor:
-        """The attention to known words by known words, (B, n, m)."""
-        check_attention(a_ids, b_ids, attention, sides)
+    def _weights(self, a_ids: Tensor, b_ids: Tensor, attention: Tensor) -> Tensor:
+        """The attention of known words to known words, (B, n, m)."""
         is_known = _are_words(a_ids)[:, :, None] & _are_words(b_ids)[:, None, :]
         # Filled, not multiplied: a base model's row without any word to attend to may be NaN.
         weights = sharpened(attention, self.sharpness).masked_fill(~is_known, 0)
-        if self.attention == "kept":
-            return weights
-        return weights / _at_least_some(weights.sum(dim=-1, keepdim=True))
+        return weights if self.attention == "kept" else _renormalised(weights)
 
 
 def sharpened(attention: Tensor, sharpness: float) -> Tensor:
     """α_ij^s / Σ_k α_ik^s, (B, n, m): if α is a softmax, that of s times the scores."""
     if sharpness == 1 or not attention.numel():
         return attention
-    # By the largest first: powers of many small weights could all be zero.
-    most = _at_least_some(attention.detach().amax(dim=-1, keepdim=True))
-    powers = (attention / most) ** sharpness
-    return powers / _at_least_some(powers.sum(dim=-1, keepdim=True))
+    # Relative to the largest: powers of many small weights could all underflow.
+    largest = attention.detach().amax(dim=-1, keepdim=True).clamp_min(_smallest_sum(attention))
+    return _renormalised((attention / largest) ** sharpness)
 
 
-def _at_least_some(share: Tensor) -> Tensor:
-    """To divide by."""
-    return share.clamp_min(max(_SMALLEST_SHARE, torch.finfo(share.dtype).tiny))
+def _renormalised(weights: Tensor) -> Tensor:
+    """Rows that sum to one, or to less where there is next to nothing to divide by."""
+    return weights / weights.sum(dim=-1, keepdim=True).clamp_min(_smallest_sum(weights))
+
+
+def _smallest_sum(weights: Tensor) -> float:
+    return max(_SMALLEST_SUM, torch.finfo(weights.dtype).tiny)
 
 
 def pairs_at_once_on(device: torch.device) -> int:
-    """What suits a device."""
-    return _ON_A_CPU if device.type == "cpu" else _ON_A_GPU
+    """The tile that suits a device."""
+    return _CPU_TILE if device.type == "cpu" else _GPU_TILE
 
 
 def _are_words(ids: Tensor) -> Tensor:
-    """Which are words: not padding, and not the other tokens that stand for none."""
+    """Which are words: neither padding nor another special token."""
     return ids >= len(SPECIAL_TOKENS)

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pair2vec.errors import UsageError
-from pair2vec.injection.frozen_pair import word_spellings
+from pair2vec.injection.frozen_pair import token_spellings
 from pair2vec.injection.pair_attention import PairAttention
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 from pair2vec.word_vectors.formats import read_word_vectors
 
 
-class _Differences(NamedTuple):
-    """R of word vectors alone, in the form of a saved model."""
+class _DifferenceWeights(NamedTuple):
+    """R of word vectors alone, as `PairWeights`."""
 
     vocabulary: Vocabulary
     words: NDArray[np.float32]
@@ -30,7 +30,6 @@ class _Differences(NamedTuple):
         return {"recipe": {"pair": {"composition": "difference", "layers": 1}}}
 
     def array(self, name: str) -> NDArray[np.float32]:
-        """The one there is, ``pair.words``."""
         return {"pair.words": self.words}[name]
 
 
@@ -42,19 +41,19 @@ def pair_distance_attention(
     Args:
         path_of_word_vectors: A file in any format that `read_word_vectors` reads.
         words: As spelled in the text; only their vectors are kept.
-        dropout: Of the result, while training.
+        dropout: Of the result, in training.
 
     Raises:
         InputError: the file cannot be read, or has none of the words.
         UsageError: there is no word among `words`.
     """
-    wanted = word_spellings(words)
+    wanted = token_spellings(words)
     if not wanted:
         raise UsageError("words: has no word to look for in the word vectors; give some")
     read = read_word_vectors(path_of_word_vectors, Vocabulary((word, 1) for word in wanted))
-    # A word at zero would be told from the others by their own vectors: it has to be unknown.
+    # A word at zero would have a difference to every other: it has to be unknown.
     rows = np.flatnonzero(read.found)
     kept = Vocabulary((read.vocabulary.words[row], 1) for row in rows)
     special = np.zeros((len(SPECIAL_TOKENS), read.vectors.shape[1]), np.float32)
     table = np.concatenate([special, read.vectors[rows]])
-    return PairAttention(_Differences(kept, table), dropout=dropout, keep_parts=True)
+    return PairAttention(_DifferenceWeights(kept, table), dropout=dropout, keep_parts=True)

@@ -1,10 +1,10 @@
-"""Sums of pair vectors under attention, without all the pair vectors in memory at a time.
+"""Sums of pair vectors under attention, without all pair vectors in memory at a time.
 
 Shapes: B batch, n and m words of the sequences a and b, N distinct words of both, D dimension,
-W width: D, and what a GPU likes to have behind it.
+W width: D, padded as a GPU likes it.
 
-Pair vectors are made tile by tile, and made again for the gradient. R is frozen, so the gradient
-of an attention weight is all there is: dα_ij = ⟨dr_i, r_ij⟩.
+Pair vectors are computed tile by tile, and recomputed for the gradient. R is frozen, so only the
+attention weights have gradients: dα_ij = ⟨dr_i, r_ij⟩.
 """
 
 from collections.abc import Iterator
@@ -31,17 +31,17 @@ class Tile(NamedTuple):
 
 
 class TileVectors(NamedTuple):
-    """R of the pairs of a tile, not yet brought to length one."""
+    """R of the pairs of a tile, not yet normalised."""
 
     vectors: Tensor
     """(batch, a, b, W)"""
     scales: Tensor
-    """(batch, a, b): one over the length. Weights are multiplied by it in place of the vectors,
-    which are W times as many numbers."""
+    """(batch, a, b): 1 / ‖R‖. Weights are multiplied by it instead of the vectors, which are W
+    times as many numbers."""
 
 
 class PairTiles:
-    """The pairs of two sequences, as rows of word parts; iterating makes their vectors."""
+    """The pairs of two sequences, as rows of word parts; iterating computes their vectors."""
 
     def __init__(self, pair: PreparedPair, a: Tensor, b: Tensor, pairs_at_once: int) -> None:
         """Take rows `a` (B, n) and `b` (B, m) of the parts; nothing is computed yet."""
@@ -55,16 +55,16 @@ class PairTiles:
 
     def __iter__(self) -> Iterator[tuple[Tile, TileVectors]]:
         kind, dtype, enabled = self._autocast
-        for places in tiles(len(self._a), self._a.shape[1], self._b.shape[1], self._pairs_at_once):
-            both = self._both_ways(*places)
+        for slices in tiles(len(self._a), self._a.shape[1], self._b.shape[1], self._pairs_at_once):
+            both = self._both_ways(*slices)
             for direction in (FORWARD, BACKWARD):
                 # Entered anew for each: what uses the vectors chooses its own precision.
                 with torch.autocast(kind, dtype, enabled):
-                    made = self._scaled(next(both))
-                yield Tile(*places, direction), made
+                    vectors = self._scaled(next(both))
+                yield Tile(*slices, direction), vectors
 
     def _both_ways(self, batch: slice, a: slice, b: slice) -> Iterator[Tensor]:
-        # The words of a stay one for all words of b until they meet in the encoder.
+        # Broadcast: a word of a is one row for all words of b until they meet in the encoder.
         sides = self._a[batch, a, None], self._b[batch, None, b]
         return self._encoder.both_ways(*(self._parts.rows(side) for side in sides))
 
@@ -73,9 +73,9 @@ class PairTiles:
             # The encoders' epsilon is zero in float16, and a word less itself is 0 / 0.
             vectors = vectors.nan_to_num_()
         precision = torch.promote_types(vectors.dtype, torch.float32)
-        lengths = torch.linalg.vector_norm(vectors, dim=-1, dtype=precision)
-        shortest = max(1e-8, torch.finfo(vectors.dtype).tiny)
-        return TileVectors(vectors, 1 / lengths.clamp_min(shortest))
+        norms = torch.linalg.vector_norm(vectors, dim=-1, dtype=precision)
+        smallest = max(1e-8, torch.finfo(vectors.dtype).tiny)
+        return TileVectors(vectors, 1 / norms.clamp_min(smallest))
 
 
 def tiles(batch: int, n: int, m: int, pairs_at_once: int) -> Iterator[tuple[slice, slice, slice]]:
@@ -95,38 +95,38 @@ def pool_pairs(pairs: PairTiles, weights: Tensor) -> Tensor:
     return pooled
 
 
-def pool_both_sides(pairs: PairTiles, of_a: Tensor, of_b: Tensor) -> tuple[Tensor, Tensor]:
-    """That of a by its weights (B, n, m), and that of b by its own (B, m, n)."""
+def pool_both_sides(pairs: PairTiles, alpha: Tensor, beta: Tensor) -> tuple[Tensor, Tensor]:
+    """The sums of a by its weights (B, n, m), and those of b by its own (B, m, n)."""
     pooled: tuple[Tensor, Tensor]
-    pooled = _Pooled.apply(pairs, of_a, of_b.mT)  # type: ignore[no-untyped-call]
+    pooled = _Pooled.apply(pairs, alpha, beta.mT)  # type: ignore[no-untyped-call]
     return pooled
 
 
 class _Pooled(Function):
     """Weights (B, n, m) of one or both sides to sums over the other side.
 
-    Both come from the same vectors: b's pairs are a's with the directions exchanged.
+    Both come from the same vectors: b's pairs are a's with the directions swapped.
     """
 
     @staticmethod
     def forward(
         ctx: Any,  # noqa: ANN401 - torch has no type for it
         pairs: PairTiles,
-        of_a: Tensor,
-        of_b: Tensor | None,
+        alpha: Tensor,
+        beta: Tensor | None,
     ) -> tuple[Tensor, Tensor | None]:
-        ctx.pairs, ctx.shape = pairs, of_a.shape
-        batch, n, m = of_a.shape
-        sum_a = _precise_zeros(of_a, (batch, n, 2, pairs.width))
-        sum_b = _precise_zeros(of_a, (batch, m if of_b is not None else 0, 2, pairs.width))
+        ctx.pairs, ctx.shape = pairs, alpha.shape
+        batch, n, m = alpha.shape
+        sum_a = _precise_zeros(alpha, (batch, n, 2, pairs.width))
+        sum_b = _precise_zeros(alpha, (batch, m if beta is not None else 0, 2, pairs.width))
         for (k, i, j, direction), (vectors, scales) in pairs:
-            weights = (of_a[k, i, j] * scales).to(vectors.dtype)
+            weights = (alpha[k, i, j] * scales).to(vectors.dtype)
             sum_a[k, i, direction] += torch.einsum("kij,kijd->kid", weights, vectors)
-            if of_b is not None:
-                weights = (of_b[k, i, j] * scales).to(vectors.dtype)
+            if beta is not None:
+                weights = (beta[k, i, j] * scales).to(vectors.dtype)
                 sum_b[k, j, 1 - direction] += torch.einsum("kij,kijd->kjd", weights, vectors)
-        first, second = (found[..., : pairs.dimension].flatten(2) for found in (sum_a, sum_b))
-        return first.to(of_a.dtype), None if of_b is None else second.to(of_b.dtype)
+        first, second = (total[..., : pairs.dimension].flatten(2) for total in (sum_a, sum_b))
+        return first.to(alpha.dtype), None if beta is None else second.to(beta.dtype)
 
     @staticmethod
     @once_differentiable
@@ -157,6 +157,6 @@ def _by_direction(sums: Tensor, width: int) -> Tensor:
 
 
 def _precise_zeros(like: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """To add up many tiles in: float32 or better."""
+    """Accumulators for many tiles: float32 or better."""
     precision = torch.promote_types(like.dtype, torch.float32)
     return torch.zeros(shape, dtype=precision, device=like.device)

@@ -1,4 +1,4 @@
-"""WordNet's relations under a model's own attention: what KIM adds to a model of two sequences.
+"""WordNet's relations under a network's attention: what KIM adds to a model of two sequences.
 
 Shapes: B batch, n and m words of the sequences a and b, K related pairs, F = 5 relations.
 """
@@ -11,9 +11,8 @@ from torch import Tensor, nn
 from pair2vec.injection.sources import (
     PADDING,
     AttendedRelations,
-    check_attention,
     check_dropout,
-    check_ids,
+    check_inputs,
     check_range,
     padded_ids,
 )
@@ -21,26 +20,26 @@ from pair2vec.wordnet.dictionary import WordNet
 from pair2vec.wordnet.related_words import related_words
 from pair2vec.wordnet.relations import WORDNET_RELATIONS
 
-_EXCHANGED = [
+_INVERSE = [
     WORDNET_RELATIONS.index({"hypernymy": "hyponymy", "hyponymy": "hypernymy"}.get(name, name))
     for name in WORDNET_RELATIONS
 ]
-"""Where f(b_j, a_i) has what f(a_i, b_j) has: what is above x has x below it."""
+"""The column of f(a_i, b_j) for each of f(b_j, a_i): hypernymy and hyponymy swapped."""
 
 
 class WordNetAttention(nn.Module):
     """r_i = Σ_j α_ij f(a_i, b_j), f the five relations (Chen et al., ACL 2018: local inference).
 
-    It knows the relations among the words it was made for, and no others. There is nothing to train
-    and nothing to save: a model that is loaded is given one made for the words at hand.
+    It knows the relations among the words it is made for, and no others. There is nothing to train
+    and nothing to save: a loaded network gets a layer made for the words of its data.
     """
 
     keys: Tensor
     """(K,) first · words + second, ascending."""
     features: Tensor
     """(K + 1, F); the last row is that of an unrelated pair."""
-    exchanged: Tensor
-    """(K + 1, F), as seen from the second word."""
+    inverse_features: Tensor
+    """(K + 1, F), from the second word to the first."""
 
     def __init__(self, wordnet: WordNet, words: Iterable[str], *, dropout: float = 0.0) -> None:
         """Look up all relations among some words.
@@ -48,18 +47,18 @@ class WordNetAttention(nn.Module):
         Args:
             wordnet: Where to look.
             words: As spelled in the text, in any case; those WordNet does not have are unknown.
-            dropout: Of the result, while training.
+            dropout: Of the result, in training.
         """
         super().__init__()
         self.dropout = nn.Dropout(check_dropout(dropout))
-        found = related_words(wordnet, words)
-        self._numbers = found.numbers
-        self._size = 1 + max(found.numbers.values(), default=PADDING)
-        keys = torch.from_numpy(found.first * self._size + found.second)
-        features = nn.functional.pad(torch.from_numpy(found.features), (0, 0, 0, 1))
+        related = related_words(wordnet, words)
+        self._word_ids = related.ids
+        self._size = 1 + max(related.ids.values(), default=PADDING)
+        keys = torch.from_numpy(related.first * self._size + related.second)
+        features = nn.functional.pad(torch.from_numpy(related.features), (0, 0, 0, 1))
         self.register_buffer("keys", keys, persistent=False)
         self.register_buffer("features", features, persistent=False)
-        self.register_buffer("exchanged", features[:, _EXCHANGED], persistent=False)
+        self.register_buffer("inverse_features", features[:, _INVERSE], persistent=False)
 
     @property
     def dimension(self) -> int:
@@ -75,9 +74,8 @@ class WordNetAttention(nn.Module):
         return padded_ids(sentences, self._id, self.keys.device)
 
     def forward(self, a_ids: Tensor, b_ids: Tensor, attention_ab: Tensor) -> Tensor:
-        """What WordNet says of each word of a alone, as in `both`: (B, n, F)."""
-        check_ids(a_ids, b_ids)
-        check_attention(a_ids, b_ids, attention_ab, "ab")
+        """The features of the words of a alone, as in `both`: (B, n, F)."""
+        check_inputs(a_ids, b_ids, attention_ab)
         side_a = _pooled(attention_ab, self._rows(a_ids, b_ids), self.features)
         dropped: Tensor = self.dropout(side_a)
         return dropped
@@ -85,10 +83,10 @@ class WordNetAttention(nn.Module):
     def both(
         self, a_ids: Tensor, b_ids: Tensor, attention_ab: Tensor, attention_ba: Tensor
     ) -> AttendedRelations:
-        """What WordNet says of each word by those it attends to: (B, n, F) and (B, m, F).
+        """The features of each word by those it attends to: (B, n, F) and (B, m, F).
 
         Args:
-            a_ids: (B, n), as `ids` makes them.
+            a_ids: (B, n), as `ids` returns them.
             b_ids: (B, m)
             attention_ab: (B, n, m), of the words of a to those of b.
             attention_ba: (B, m, n), of the words of b to those of a.
@@ -96,32 +94,28 @@ class WordNetAttention(nn.Module):
         Raises:
             UsageError: shapes do not fit each other, or an id is not one of the layer's.
         """
-        check_ids(a_ids, b_ids)
-        check_attention(a_ids, b_ids, attention_ab, "ab")
-        check_attention(b_ids, a_ids, attention_ba, "ba")
+        check_inputs(a_ids, b_ids, attention_ab, attention_ba)
         rows = self._rows(a_ids, b_ids)
         side_a = _pooled(attention_ab, rows, self.features)
-        side_b = _pooled(attention_ba, rows.mT, self.exchanged)
+        side_b = _pooled(attention_ba, rows.mT, self.inverse_features)
         return AttendedRelations(self.dropout(side_a), self.dropout(side_b))
 
     def extra_repr(self) -> str:
-        """What torch prints of it."""
-        return f"words={len(self._numbers)}, pairs={len(self.keys)}"
+        return f"words={len(self._word_ids)}, pairs={len(self.keys)}"
 
     def _id(self, word: str) -> int:
-        return self._numbers.get(word.lower(), PADDING)
+        return self._word_ids.get(word.lower(), PADDING)
 
     def _rows(self, a_ids: Tensor, b_ids: Tensor) -> Tensor:
-        """Which row of the features is that of each pair, (B, n, m)."""
-        for ids in (a_ids, b_ids):
-            check_range(ids, self._size)
+        """The row of each pair in the features, (B, n, m)."""
+        check_range(self._size, a_ids, b_ids)
         unrelated = len(self.keys)
-        wanted = a_ids[:, :, None].long() * self._size + b_ids[:, None, :]
+        keys = a_ids[:, :, None].long() * self._size + b_ids[:, None, :]
         if not unrelated:
-            return torch.zeros_like(wanted)
-        rows = torch.searchsorted(self.keys, wanted)
+            return torch.zeros_like(keys)
+        rows = torch.searchsorted(self.keys, keys)
         # None is beyond the last key, which is that of the last word with itself.
-        return rows.where(self.keys[rows] == wanted, unrelated)
+        return rows.where(self.keys[rows] == keys, unrelated)
 
 
 def _pooled(attention: Tensor, rows: Tensor, features: Tensor) -> Tensor:

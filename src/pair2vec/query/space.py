@@ -68,8 +68,12 @@ class PairSpace:
         self.vocabulary = saved.vocabulary
         self.pairs = make_pair_network(saved)
         """R as patterns are scored with it."""
-        self.pattern_encoder = PatternEncoder(saved)
-        """C of patterns."""
+        self._saved = saved
+
+    @cached_property
+    def pattern_encoder(self) -> PatternEncoder:
+        """C of patterns; what is made for injection alone may lack it."""
+        return PatternEncoder(self._saved)
 
     @cached_property
     def whitening_layer(self) -> LinearLayer | None:

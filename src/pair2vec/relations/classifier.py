@@ -149,7 +149,8 @@ class RelationClassifier:
 
     def predict(self, pairs: Iterable[tuple[str, str]]) -> Labels:
         """The most probable class of each pair."""
-        labels: Labels = self.classes_[self.predict_proba(pairs).argmax(axis=1)]
+        best = self.predict_proba(pairs).argmax(axis=1)
+        labels: Labels = self.classes_[best]
         return labels
 
     def score(self, pairs: Iterable[tuple[str, str]], labels: Iterable[str]) -> float:

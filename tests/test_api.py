@@ -1,4 +1,4 @@
-"""Questions to a model, against answers worked out plainly."""
+"""Queries to a model, against answers computed plainly."""
 
 from pathlib import Path
 
@@ -42,7 +42,7 @@ def test_a_pair_does_not_depend_on_the_others_of_its_batch_or_their_order(
         np.testing.assert_allclose(model.pair(*pair), vector, rtol=0, atol=1e-5)
 
 
-def test_both_directions_stand_side_by_side_each_of_length_one(model: Pair2vec) -> None:
+def test_both_directions_are_concatenated_each_with_unit_norm(model: Pair2vec) -> None:
     both = model.pair("hot", "cold")
     forward = model.pair("hot", "cold", direction="forward")
     backward = model.pair("hot", "cold", direction="backward")
@@ -52,7 +52,7 @@ def test_both_directions_stand_side_by_side_each_of_length_one(model: Pair2vec) 
     assert np.abs(forward - backward).max() > 0.01
 
 
-def test_the_length_of_a_pair_is_kept_on_request(model: Pair2vec) -> None:
+def test_the_norm_of_a_pair_is_kept_on_request(model: Pair2vec) -> None:
     raw = model.pair("hot", "cold", direction="forward", normalised=False)
     assert np.linalg.norm(raw) != pytest.approx(1, abs=0.01)
     np.testing.assert_allclose(
@@ -73,11 +73,11 @@ def test_unknown_words_are_refused_skipped_or_zero_as_asked(model: Pair2vec) -> 
     assert model.pairs([], unknown="skip").vectors.shape == (0, 16)
 
 
-def test_an_unknown_word_comes_with_the_words_spelled_like_it(model: Pair2vec) -> None:
+def test_an_unknown_word_comes_with_suggestions_of_similar_spelling(model: Pair2vec) -> None:
     with pytest.raises(UnknownWordError) as caught:
         model.pair("hot", "colt")
     assert caught.value.word == "colt"
-    assert caught.value.alike[0] == "cold"
+    assert caught.value.suggestions[0] == "cold"
 
 
 def test_words_are_read_as_prepare_reads_them(model: Pair2vec) -> None:
@@ -158,7 +158,7 @@ def test_several_patterns_are_ranked_for_a_pair(model: Pair2vec) -> None:
     )
 
 
-def test_a_question_without_a_word_or_with_one_too_many_is_refused(model: Pair2vec) -> None:
+def test_a_query_without_a_word_or_with_one_too_many_is_refused(model: Pair2vec) -> None:
     with pytest.raises(UsageError, match="give the word in slot X or the one in slot Y"):
         model.fill("X and Y")
     with pytest.raises(UsageError, match="give the word in slot X or the one in slot Y"):
@@ -262,7 +262,7 @@ def test_the_package_loads_a_model_by_its_folder(model: Pair2vec) -> None:
     assert loaded.info()["words"] == str(len(WORDS))
 
 
-def test_what_is_no_model_is_refused_with_its_place(tmp_path: Path) -> None:
+def test_what_is_no_model_is_refused_with_its_path(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="no such folder"):
         load(tmp_path / "nothing")
     folder = save_tiny_model(tmp_path / "model", WORDS)

@@ -10,7 +10,7 @@ from pair2vec.relations.regression import fit_logistic, softmax
 
 @settings(deadline=None, max_examples=25)
 @given(seed=st.integers(0, 2**20), classes=st.integers(2, 5), penalty=st.floats(0.5, 20))
-def test_the_gradient_is_zero_where_it_ends(seed: int, classes: int, penalty: float) -> None:
+def test_the_gradient_is_zero_at_the_solution(seed: int, classes: int, penalty: float) -> None:
     random = np.random.default_rng(seed)
     rows = random.normal(size=(60, 4)).astype(np.float32)
     labels = random.integers(0, classes, 60)
@@ -21,7 +21,7 @@ def test_the_gradient_is_zero_where_it_ends(seed: int, classes: int, penalty: fl
     np.testing.assert_allclose(errors.sum(axis=0), 0, atol=0.05)
 
 
-def test_without_features_that_tell_the_shares_are_the_answer() -> None:
+def test_without_informative_features_the_class_frequencies_are_predicted() -> None:
     labels = np.array([0] * 30 + [1] * 10)
     rows = np.zeros((40, 2), np.float32)
     fitted = fit_logistic(rows, labels, 2, penalty=1.0, weights=np.ones(40, np.float32))
