@@ -3,6 +3,7 @@
 import sys
 from dataclasses import replace
 from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,7 +51,7 @@ def test_one_worker_and_the_same_seed_give_the_same_vectors(corpus: Corpus) -> N
 
 def test_each_epoch_is_reported(corpus: Corpus) -> None:
     reports: list[tuple[int, int]] = []
-    config = replace(SMALL, epochs=3, max_n=0)
+    config = replace(SMALL, epochs=3, ngrams=(3, 0))
     train_fasttext(
         corpus, config, workers=2, report=lambda done, total: reports.append((done, total))
     )
@@ -84,8 +85,9 @@ def test_without_gensim_the_error_says_how_to_get_it(
 
 @pytest.mark.parametrize("name", ["dimension", "epochs", "window", "negative"])
 def test_a_setting_below_one_is_refused(name: str) -> None:
+    settings: dict[str, Any] = {name: 0}
     with pytest.raises(UsageError, match=f"{name} is 0; it must be 1 or more"):
-        FasttextConfig(**{name: 0})
+        replace(SMALL, **settings)
 
 
 def test_fewer_workers_than_one_are_refused(corpus: Corpus) -> None:

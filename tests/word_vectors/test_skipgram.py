@@ -217,7 +217,7 @@ def test_the_same_seed_gives_the_same_vectors(corpus: Corpus) -> None:
 
 def test_each_epoch_is_reported(corpus: Corpus) -> None:
     reports: list[tuple[int, int]] = []
-    config = replace(SMALL, max_n=0)
+    config = replace(SMALL, ngrams=(3, 0))
     train_skipgram(
         corpus, config, device=CPU, report=lambda done, total: reports.append((done, total))
     )

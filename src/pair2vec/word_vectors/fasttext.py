@@ -25,18 +25,17 @@ _MAX_SENTENCE = 10_000  # in words; gensim drops the rest
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FasttextConfig:
-    """Hyperparameters of fastText's skip-gram (Bojanowski et al., 2017), on a CPU or a GPU."""
+    """Hyperparameters of fastText's skip-gram (Bojanowski et al., 2017), on a CPU or a GPU.
+
+    A word predicts up to `window` words to either side, each against `negative` negative samples.
+    """
 
     dimension: int = 300
     epochs: int = 5
     window: int = 5
-    """The most words to either side that a word predicts."""
     negative: int = 5
-    """Negative samples per observed pair."""
-    min_n: int = 3
-    """Characters of the shortest n-gram."""
-    max_n: int = 6
-    """Of the longest; 0 for whole words only."""
+    ngrams: tuple[int, int] = (3, 6)
+    """Shortest and longest character n-gram, fastText's minn and maxn; (0, 0) for none."""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -67,7 +66,7 @@ def corpus_words(corpus: Corpus) -> list[str]:
 
 def train_fasttext(
     corpus: Corpus,
-    config: FasttextConfig | None = None,
+    config: FasttextConfig,
     *,
     workers: int,
     report: EpochReport | None = None,
@@ -83,7 +82,6 @@ def train_fasttext(
     Returns:
         A row for each id; those of the special tokens are zero.
     """
-    config = config or FasttextConfig()
     check_positive("workers", workers)
     words = corpus_words(corpus)
     counts = corpus.vocabulary.counts[len(SPECIAL_TOKENS) :].tolist()
@@ -114,8 +112,8 @@ def _new_model(config: FasttextConfig, buckets: int, workers: int) -> Any:  # no
         vector_size=config.dimension,
         window=config.window,
         negative=config.negative,
-        min_n=config.min_n,
-        max_n=config.max_n,
+        min_n=config.ngrams[0],
+        max_n=config.ngrams[1],
         bucket=buckets,
         alpha=_LEARNING_RATE,
         sample=SAMPLING_THRESHOLD,

@@ -48,7 +48,7 @@ _IDS_AT_ONCE = 1 << 26
 
 def train_skipgram(
     corpus: Corpus,
-    config: FasttextConfig | None = None,
+    config: FasttextConfig,
     *,
     batch: int = 65536,
     device: torch.device,
@@ -66,13 +66,12 @@ def train_skipgram(
     Returns:
         A row for each id; those of the special tokens are zero.
     """
-    config = config or FasttextConfig()
     check_positive("batch", batch)
     words = corpus_words(corpus)
     counts = corpus.vocabulary.counts
     generator = torch.Generator(device).manual_seed(config.seed)
     buckets = config.buckets(len(words))
-    subwords = SubwordRows.from_words(words, config.min_n, config.max_n, buckets, device)
+    subwords = SubwordRows.from_words(words, *config.ngrams, buckets, device)
     model = SkipGram(subwords, config.dimension, generator)
     sampler = WordSampler.smoothed(counts, _NEGATIVES_EXPONENT, device)
     keep = torch.from_numpy(keep_probability(counts)).to(device)
