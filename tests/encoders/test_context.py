@@ -123,7 +123,7 @@ def test_the_order_of_its_words_matters_to_a_context() -> None:
 
 
 @pytest.mark.parametrize("width", [SIZE, SIZE + 1, 2 * SIZE])
-def test_wider_vectors_give_the_same_word_parts_and_gradients(width: int) -> None:
+def test_padded_vectors_give_the_same_word_parts_and_gradients(width: int) -> None:
     encoder, words = make(), random(WORDS, SIZE).requires_grad_()
     wide = functional.pad(words, (0, width - SIZE))
     found, expected = (encoder.word_part(vectors) for vectors in (wide, words))
@@ -136,7 +136,7 @@ def test_wider_vectors_give_the_same_word_parts_and_gradients(width: int) -> Non
         torch.testing.assert_close(gradient, narrow, rtol=0, atol=1e-5)
 
 
-def test_pooling_takes_only_the_states_inside() -> None:
+def test_pooling_takes_only_the_states_of_the_mask() -> None:
     encoder, lengths = make(), [4, 8, 5, 5, 7]
     states = random(8, len(lengths), 2 * HIDDEN).requires_grad_()
     inside = torch.arange(8)[:, None] < torch.tensor(lengths)

@@ -44,7 +44,7 @@ def encode(encoder: PairEncoder, words: Tensor, x: Tensor, y: Tensor) -> Tensor:
 
 
 def plain_mlp(encoder: PairEncoder, words: Tensor, x: Tensor, y: Tensor) -> Tensor:
-    """MLP([x; y; x∘y]) on words of length one, with ReLU between its layers."""
+    """MLP([x; y; x∘y]) on unit-norm words, with ReLU between its layers."""
     assert isinstance(encoder, MlpPair)
     layers = [nn.Linear(3 * SIZE, SIZE), *(nn.Linear(SIZE, SIZE) for _ in encoder.others)]
     for ours, plain in zip([encoder.first, *encoder.others], layers, strict=True):
@@ -107,7 +107,7 @@ def test_both_ways_are_one_way_and_the_other(composition: str, layers: int) -> N
 
 
 @compositions
-def test_a_word_at_zero_or_beside_itself_gives_numbers(composition: str) -> None:
+def test_a_zero_word_or_a_word_paired_with_itself_gives_finite_values(composition: str) -> None:
     words = random(WORDS, SIZE)
     words[3] = 0
     leaf = words.requires_grad_()
@@ -139,7 +139,7 @@ def test_pairs_may_come_in_any_shape() -> None:
 
 @pytest.mark.parametrize("width", [SIZE, SIZE + 1, 2 * SIZE])
 @compositions
-def test_wider_vectors_give_the_same_pairs_and_gradients_with_zeros_behind(
+def test_padded_vectors_give_the_same_pairs_and_gradients_padded(
     composition: str, width: int
 ) -> None:
     encoder, words = make(composition), random(WORDS, SIZE).requires_grad_()
@@ -159,7 +159,7 @@ def test_wider_vectors_give_the_same_pairs_and_gradients_with_zeros_behind(
 
 
 @compositions
-def test_the_parts_of_wider_words_are_as_wide_and_zero_in_the_same_places(composition: str) -> None:
+def test_the_parts_of_padded_words_are_padded_too(composition: str) -> None:
     encoder, words = make(composition), random(WORDS, SIZE)
     parts = encoder.word_parts(functional.pad(words, (0, 3)))
     narrow = encoder.word_parts(words)
@@ -167,7 +167,7 @@ def test_the_parts_of_wider_words_are_as_wide_and_zero_in_the_same_places(compos
         torch.testing.assert_close(part, functional.pad(expected, (0, 3)), rtol=0, atol=1e-6)
 
 
-def test_a_widened_weight_has_zeros_behind_each_dimension() -> None:
+def test_a_widened_weight_is_padded_with_zeros_in_each_dimension() -> None:
     assert widen(torch.ones(2), 3).tolist() == [1, 1, 0]
     assert widen(torch.ones(2, 2), 3).tolist() == [[1, 1, 0], [1, 1, 0], [0, 0, 0]]
     assert widen(torch.ones(2, 2), 2).tolist() == [[1, 1], [1, 1]]

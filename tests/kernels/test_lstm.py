@@ -1,6 +1,6 @@
-"""The fused BiLSTM's own gradient, as plain torch computes it, against autograd's of the encoder.
+"""The plain version of the fused BiLSTM's gradient against autograd's of the encoder.
 
-That the kernels equal it is for a GPU to say: `benchmarks/fused_lstm.py`.
+The kernels are compared with it on a GPU: `benchmarks/fused_lstm.py`.
 """
 
 import pytest
@@ -38,7 +38,7 @@ def contexts_of(count: int, length: int) -> Tensor:
 
 
 def of_one_length(contexts: Tensor) -> Tensor:
-    """The lengths of contexts without anything behind their end."""
+    """The lengths of contexts without padding."""
     return torch.full((len(contexts),), contexts.shape[1])
 
 
@@ -49,15 +49,15 @@ def mixed_lengths(count: int, order: str) -> Tensor:
     return lengths[torch.randperm(count, generator=generator)] if order == "shuffled" else lengths
 
 
-def behind(lengths: Tensor) -> Tensor:
-    """Which places are behind the end: (L, B)."""
+def is_padding(lengths: Tensor) -> Tensor:
+    """The mask of padding: (L, B)."""
     return torch.arange(LONGEST)[:, None] >= lengths
 
 
 def plain_states(
     part: Tensor, contexts: Tensor, lengths: Tensor, encoder: ContextEncoder
 ) -> Tensor:
-    """The encoder's states of each length's contexts alone, and zeros behind their end."""
+    """The encoder's states of each length's contexts alone, and zeros for padding."""
     states = part.new_zeros(*contexts.T.shape, 2 * encoder.state_weight.shape[1])
     for length in set(lengths.tolist()):
         rows = (lengths == length).nonzero().flatten()
@@ -116,7 +116,7 @@ def test_states_of_mixed_lengths_are_those_of_each_length_alone(
     found = bilstm_states(part, contexts, lengths, encoder.state_weight)
     expected = plain_states(part, contexts, lengths, encoder)
     torch.testing.assert_close(found, expected, rtol=0, atol=TOLERANCE[dtype])
-    assert not found[behind(lengths)].any()
+    assert not found[is_padding(lengths)].any()
 
 
 @dtypes
@@ -125,17 +125,17 @@ def test_states_of_mixed_lengths_are_those_of_each_length_alone(
 def test_gradients_of_mixed_lengths_are_those_of_each_length_alone(
     hidden: int, order: str, dtype: torch.dtype
 ) -> None:
-    """Whatever gradient the zeros behind an end are given."""
+    """Whatever gradient the zeros of padding are given."""
     contexts, lengths = contexts_of(70, LONGEST), mixed_lengths(70, order)
     assert_same_gradients(make(hidden, dtype), contexts, lengths, TOLERANCE[dtype])
 
 
 @orders
-def test_words_behind_the_end_neither_change_a_state_nor_get_a_gradient(order: str) -> None:
+def test_padding_neither_changes_a_state_nor_gets_a_gradient(order: str) -> None:
     encoder, lengths = make(3), mixed_lengths(23, order)
     part = random(WORDS + 2, 8 * 3).requires_grad_()
     some = contexts_of(23, LONGEST)
-    others = torch.where(behind(lengths).T, WORDS + some % 2, some)
+    others = torch.where(is_padding(lengths).T, WORDS + some % 2, some)
     assert bool((others >= WORDS).any())
     of_some, of_others = (
         bilstm_states(part, contexts, lengths, encoder.state_weight) for contexts in (some, others)
@@ -147,7 +147,7 @@ def test_words_behind_the_end_neither_change_a_state_nor_get_a_gradient(order: s
     assert bool((d_part[:WORDS] != 0).all())
 
 
-def test_a_word_that_stands_everywhere_gets_the_gradients_of_all_its_places() -> None:
+def test_a_word_at_all_positions_gets_the_sum_of_their_gradients() -> None:
     contexts = torch.full((7, 5), 4)
     assert_same_gradients(make(3), contexts, of_one_length(contexts), 1e-12)
 

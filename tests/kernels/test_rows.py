@@ -1,6 +1,6 @@
-"""Rows of a table: taking them out and adding up what comes back, against plain loops.
+"""Gather and scatter-add of rows against plain loops.
 
-That the kernels do the same is for a GPU to say.
+The kernels can only be compared on a GPU.
 """
 
 import pytest
@@ -55,7 +55,7 @@ def test_rows_and_values_may_come_in_any_shape() -> None:
 
 
 @pytest.mark.parametrize("frequent", [0, 1, COUNT])
-def test_many_small_numbers_add_up_exactly_in_half_precision_too(frequent: int) -> None:
+def test_many_small_numbers_are_summed_exactly_in_half_precision_too(frequent: int) -> None:
     """In bfloat16 itself, 256 + 1 is 256."""
     values = torch.ones(1000, WIDTH, dtype=torch.bfloat16)
     found = scatter_add_rows(values, torch.arange(1000) % 2, 3, frequent)
@@ -63,7 +63,7 @@ def test_many_small_numbers_add_up_exactly_in_half_precision_too(frequent: int) 
     assert found.tolist() == [[500.0] * WIDTH, [500.0] * WIDTH, [0.0] * WIDTH]
 
 
-def test_doubles_add_up_in_double_precision() -> None:
+def test_doubles_are_summed_in_double_precision() -> None:
     values = torch.tensor([[1.0], [2.0**-40]], dtype=torch.float64)
     found = scatter_add_rows(values, torch.tensor([1, 1]), 2)
     assert found.dtype == torch.float64
@@ -71,7 +71,7 @@ def test_doubles_add_up_in_double_precision() -> None:
 
 
 @dtypes
-def test_copied_rows_are_those_of_the_table_in_the_precision_asked_for(dtype: torch.dtype) -> None:
+def test_copied_rows_are_those_of_the_table_in_the_given_precision(dtype: torch.dtype) -> None:
     rows = torch.tensor([[5, 0, 0], [3, 5, 1]])
     found = copy_rows(table(), rows, dtype)
     assert found.dtype == dtype
@@ -79,7 +79,7 @@ def test_copied_rows_are_those_of_the_table_in_the_precision_asked_for(dtype: to
 
 
 @dtypes
-def test_the_gradient_of_copied_rows_is_that_of_taken_ones(dtype: torch.dtype) -> None:
+def test_the_gradient_of_copied_rows_is_that_of_gathered_ones(dtype: torch.dtype) -> None:
     """A row that is named twice gets both gradients, and one that is not named none."""
     of_table, rows = table(dtype), torch.tensor([[5, 0, 0], [3, 5, 1]])
     weights = random(2, 3, WIDTH, seed=1, dtype=dtype)
@@ -93,7 +93,7 @@ def test_the_gradient_of_copied_rows_is_that_of_taken_ones(dtype: torch.dtype) -
     assert bool((found[[0, 1, 3, 5]] != 0).all())
 
 
-def test_the_gradient_of_rows_copied_to_half_precision_adds_up_in_that_of_the_table() -> None:
+def test_the_gradient_of_rows_copied_to_half_precision_is_summed_in_that_of_the_table() -> None:
     of_table, rows = table(), torch.full((1000,), 4)
     (found,) = torch.autograd.grad(copy_rows(of_table, rows, torch.bfloat16).sum(), of_table)
     assert found.dtype == torch.float32

@@ -10,10 +10,10 @@ from pair2vec.encoders.context import ContextConfig
 from pair2vec.encoders.pair import PairConfig
 from pair2vec.errors import UsageError
 from pair2vec.training.batches import NegativesConfig
+from pair2vec.training.optim import TrainingConfig
 from pair2vec.training.recipes import (
     RECIPES,
     Recipe,
-    TrainingConfig,
     fast,
     find_recipe,
     paper,

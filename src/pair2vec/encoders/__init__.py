@@ -1,1 +1,1 @@
-"""R(x, y) and C(c), and the word vectors they start from."""
+"""The pair encoder R(x, y) and the context encoder C(c)."""

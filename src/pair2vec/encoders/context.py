@@ -18,7 +18,7 @@ from pair2vec.kernels.rows import gather_rows
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ContextConfig:
-    """How large C is."""
+    """The size of C."""
 
     dimension: int = 300
     hidden: int = 100
@@ -47,7 +47,7 @@ class ContextEncoder(nn.Module):
         self.value = nn.Linear(2 * hidden, config.dimension, bias=False)
 
     def word_part(self, words: Tensor) -> Tensor:
-        """W_ih·E_c + b of each word, (N, 8H), from vectors (N, D), or wider with zeros behind."""
+        """W_ih·E_c + b of each word, (N, 8H), from vectors (N, D), which may be padded."""
         weight = self.input_weight
         missing = words.shape[1] - weight.shape[1]
         return functional.linear(
@@ -64,11 +64,11 @@ class ContextEncoder(nn.Module):
         encoded: Tensor = self.value(self.pool(self._states(gates)))
         return encoded
 
-    def pool(self, states: Tensor, inside: Tensor | None = None) -> Tensor:
-        """Σᵢ softmaxᵢ(k·hᵢ) hᵢ of states (L, B, 2H), of those `inside` (L, B, 1): (B, 2H)."""
+    def pool(self, states: Tensor, mask: Tensor | None = None) -> Tensor:
+        """Σᵢ softmaxᵢ(k·hᵢ) hᵢ of states (L, B, 2H), where `mask` (L, B, 1) is True: (B, 2H)."""
         scores: Tensor = self.attention(states)
-        if inside is not None:
-            scores = scores.masked_fill(~inside, -torch.inf)
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -torch.inf)
         return (scores.softmax(dim=0) * states).sum(dim=0)
 
     def _states(self, gates: Tensor) -> Tensor:

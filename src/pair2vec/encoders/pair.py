@@ -1,10 +1,10 @@
 """Pair encoders R(x, y): the relation between two words as one vector.
 
-Shapes: N distinct words, D dimension; a pair is a row of words for x and one for y, in tensors of
-any shape.
-
 An encoder works in two steps, because a batch has far fewer distinct words than pairs: what depends
 on one word is computed once a word, the rest once a pair. Between the two, rows are gathered.
+
+Shapes: N distinct words, D dimension; pairs are row indices of words for x and for y, in tensors of
+any shape.
 """
 
 from abc import ABC, abstractmethod
@@ -30,8 +30,9 @@ class PairConfig:
     """Linear layers of the mlp."""
     dimension: int = 300
     length: float = 1.0
-    """The mlp scales words to it. At √dimension their numbers are around 1, so that Adam moves all
-    parts of the first layer alike; a published model has it folded into its weights."""
+    """The norm that the mlp scales word vectors to. At √dimension their values are around 1, so
+    that Adam moves all parts of the first layer at similar speed; a published model has it folded
+    into its weights."""
 
     def __post_init__(self) -> None:
         if self.composition not in _COMPOSITIONS:
@@ -44,12 +45,12 @@ class PairConfig:
 
 
 def unit_rows(words: Tensor) -> Tensor:
-    """Words of length one; the epsilon keeps a word at zero there instead of making it NaN."""
+    """Unit-norm rows; the epsilon keeps a zero row at zero instead of NaN."""
     return functional.normalize(words, dim=-1, eps=1e-8)
 
 
 def widen(weight: Tensor, width: int) -> Tensor:
-    """With zeros behind each dimension up to `width`, so that it takes and gives wider vectors."""
+    """Padded with zeros to `width` in each dimension: for vectors that are padded as well."""
     missing = width - weight.shape[-1]
     return functional.pad(weight, (0, missing) * weight.dim()) if missing else weight
 
@@ -61,15 +62,15 @@ class WordParts(NamedTuple):
     as_y: tuple[Tensor, ...]
 
     def rows(self, ids: Tensor) -> "WordParts":
-        """Those of some of the words, (..., D) each."""
+        """The parts of the words `ids`, (..., D) each."""
         return WordParts(*(tuple(gather_rows(part, ids) for part in parts) for parts in self))
 
 
 class PairEncoder(nn.Module, ABC):
     """R(x, y).
 
-    Vectors may be wider than D, with zeros behind: a GPU multiplies rows of 320 numbers faster than
-    rows of 300. What is computed from them is as wide, and zero in the same places.
+    Vectors may be padded with zeros beyond D: a GPU multiplies rows of 320 values faster than rows
+    of 300. Results are then as wide, and zero in the same columns.
     """
 
     def __init__(self, config: PairConfig) -> None:
@@ -78,29 +79,29 @@ class PairEncoder(nn.Module, ABC):
 
     @abstractmethod
     def prepare(self, words: Tensor) -> Tensor:
-        """Vectors (N, D) of words as the encoder wants them."""
+        """Word vectors (N, D), normalised as the encoder needs them."""
 
     @abstractmethod
     def as_x(self, words: Tensor) -> tuple[Tensor, ...]:
-        """The parts of prepared words in the place of x."""
+        """The parts of prepared words as x."""
 
     @abstractmethod
     def as_y(self, words: Tensor) -> tuple[Tensor, ...]:
-        """Those in the place of y."""
+        """The parts of prepared words as y."""
 
     @abstractmethod
     def forward(self, x: tuple[Tensor, ...], y: tuple[Tensor, ...]) -> Tensor:
         """R of pairs from the parts of each x and of each y: (..., D)."""
 
     def both_ways(self, a: WordParts, b: WordParts) -> Iterator[Tensor]:
-        """R(a, b), then R(b, a), of all pairs of words of each side; no gradient.
+        """R(a, b), then R(b, a), of all pairs of a word of each side; without gradient.
 
         Args:
             a: Parts (B, n, 1, D) of the words of one side.
             b: Parts (B, 1, m, D) of those of the other.
 
         Yields:
-            (B, n, m, D), each when it is asked for: both need not be in memory at a time.
+            (B, n, m, D), lazily: both need not be in memory at the same time.
         """
         yield self(a.as_x, b.as_y)
         yield self(b.as_x, a.as_y)
@@ -111,7 +112,7 @@ class PairEncoder(nn.Module, ABC):
         return WordParts(self.as_x(prepared), self.as_y(prepared))
 
     def compose(self, parts: WordParts, x: Tensor, y: Tensor) -> Tensor:
-        """R of the pairs of rows `x` and `y`: their shape, then D."""
+        """R of the pairs of rows `x` and `y`: (..., D)."""
         pairs: Tensor = self(
             tuple(gather_rows(part, x) for part in parts.as_x),
             tuple(gather_rows(part, y) for part in parts.as_y),
@@ -122,7 +123,7 @@ class PairEncoder(nn.Module, ABC):
 class MlpPair(PairEncoder):
     """R(x, y) = MLP(x, y, x∘y) on normalised words: the paper's composition.
 
-    W₁[x; y; x∘y] = Wₓx + W_y y + W_m(x∘y): the first two are parts of a word.
+    W₁[x; y; x∘y] = Wₓx + W_y y + W_m(x∘y): the first two terms depend on one word.
     """
 
     def __init__(self, config: PairConfig) -> None:
@@ -133,15 +134,14 @@ class MlpPair(PairEncoder):
         self.others = nn.ModuleList(nn.Linear(size, size) for _ in range(config.layers - 1))
 
     def prepare(self, words: Tensor) -> Tensor:
-        """Of the length that the settings name."""
         return unit_rows(words) * self.length
 
     def as_x(self, words: Tensor) -> tuple[Tensor, ...]:
-        """Words beside Wₓx."""
+        """The words, and Wₓx."""
         return words, _linear(words, self._first_weights()[0])
 
     def as_y(self, words: Tensor) -> tuple[Tensor, ...]:
-        """Words beside W_y y + b."""
+        """The words, and W_y y + b."""
         return words, _linear(words, self._first_weights()[1], self.first.bias)
 
     def forward(self, x: tuple[Tensor, ...], y: tuple[Tensor, ...]) -> Tensor:
@@ -154,24 +154,24 @@ class MlpPair(PairEncoder):
         return hidden
 
     def both_ways(self, a: WordParts, b: WordParts) -> Iterator[Tensor]:
-        """What the first layer makes of x∘y serves both directions."""
+        """Computes W_m(x∘y) once for both directions."""
         (words_a, a_as_x), (_, a_as_y) = a
         (words_b, b_as_x), (_, b_as_y) = b
         product = _linear(words_a * words_b, self._first_weights()[2])
-        yield self._rest(product, a_as_x, b_as_y)
-        yield self._rest(product, a_as_y, b_as_x)
+        yield self._from_product(product, a_as_x, b_as_y)
+        yield self._from_product(product, a_as_y, b_as_x)
 
-    def _rest(self, product: Tensor, of_a: Tensor, of_b: Tensor) -> Tensor:
-        """All that follows W_m(x∘y)."""
-        hidden = sum_pair_parts(product, of_a, of_b, relu=bool(self.others))
-        for place, layer in enumerate(self.others, start=1):
+    def _from_product(self, product: Tensor, a_part: Tensor, b_part: Tensor) -> Tensor:
+        """R from W_m(x∘y) and the parts of both words."""
+        hidden = sum_pair_parts(product, a_part, b_part, relu=bool(self.others))
+        for number, layer in enumerate(self.others, start=1):
             assert isinstance(layer, nn.Linear)
-            linear = _linear if place == len(self.others) else _linear_relu
+            linear = _linear if number == len(self.others) else _linear_relu
             hidden = linear(hidden, layer.weight, layer.bias)
         return hidden
 
     def first_weight_for_unit_words(self) -> Tensor:
-        """The first layer's weight that does the same for words of length 1."""
+        """The equivalent weight of the first layer for unit-norm words."""
         weight_x, weight_y, weight_product = self._first_weights()
         scaled = [self.length * weight_x, self.length * weight_y, self.length**2 * weight_product]
         return torch.cat(scaled, dim=1)
@@ -189,49 +189,39 @@ def _linear(vectors: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tens
 
 
 def _linear_relu(vectors: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
-    """Both in one pass where the library can; in the precision of the vectors, without gradient."""
+    """Fused where the library can; in the precision of the vectors, without gradient."""
     weight, bias = (widen(part, vectors.shape[-1]).to(vectors.dtype) for part in (weight, bias))
-    found: Tensor = torch._addmm_activation(bias, vectors.flatten(0, -2), weight.T)
-    return found.view(vectors.shape)
+    hidden: Tensor = torch._addmm_activation(bias, vectors.flatten(0, -2), weight.T)
+    return hidden.view(vectors.shape)
 
 
-class MultiplyPair(PairEncoder):
+class _WholeWordPair(PairEncoder):
+    """An encoder whose only part of a word is the word itself."""
+
+    def as_x(self, words: Tensor) -> tuple[Tensor, ...]:
+        return (words,)
+
+    def as_y(self, words: Tensor) -> tuple[Tensor, ...]:
+        return (words,)
+
+
+class MultiplyPair(_WholeWordPair):
     """R(x, y) = x∘y on normalised words (the paper's "Composition: Multiply")."""
 
     def prepare(self, words: Tensor) -> Tensor:
-        """Normalised."""
         return unit_rows(words)
 
-    def as_x(self, words: Tensor) -> tuple[Tensor, ...]:
-        """The words."""
-        return (words,)
-
-    def as_y(self, words: Tensor) -> tuple[Tensor, ...]:
-        """The words."""
-        return (words,)
-
     def forward(self, x: tuple[Tensor, ...], y: tuple[Tensor, ...]) -> Tensor:
-        """The element-wise product."""
         return x[0] * y[0]
 
 
-class DifferencePair(PairEncoder):
+class DifferencePair(_WholeWordPair):
     """R(x, y) = (x − y) / ‖x − y‖ (the paper's PairDistance)."""
 
     def prepare(self, words: Tensor) -> Tensor:
-        """As they are."""
         return words
 
-    def as_x(self, words: Tensor) -> tuple[Tensor, ...]:
-        """The words."""
-        return (words,)
-
-    def as_y(self, words: Tensor) -> tuple[Tensor, ...]:
-        """The words."""
-        return (words,)
-
     def forward(self, x: tuple[Tensor, ...], y: tuple[Tensor, ...]) -> Tensor:
-        """The normalised difference."""
         return unit_rows(x[0] - y[0])
 
 
@@ -243,5 +233,4 @@ _COMPOSITIONS: dict[str, type[PairEncoder]] = {
 
 
 def make_pair_encoder(config: PairConfig) -> PairEncoder:
-    """The encoder that the settings name."""
     return _COMPOSITIONS[config.composition](config)

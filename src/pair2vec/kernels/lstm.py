@@ -1,15 +1,15 @@
-"""The context encoder's BiLSTM as one operation with a gradient of its own.
+"""The context encoder's BiLSTM as one operation with its own backward pass.
 
-Shapes: N words, B contexts, L length of the longest, H hidden size a direction.
-
-Left to autograd, each step of the LSTM is a dozen small operations whose results are all kept. Here
-contexts are rows of W_ih·E_c + b: the gates, (L, B, 8H), are gathered where they are used and never
-kept. What is kept are states and memories, (L, B, 2H) each, from which the backward pass computes
-the gates again. On a Hopper GPU a pass is one kernel; elsewhere it is plain torch, by the same
+Left to autograd, each step of the LSTM is a dozen small operations whose results are all saved.
+Here contexts are rows of W_ih·E_c + b: the gates, (L, B, 8H), are gathered where they are used and
+never saved. States and memories, (L, B, 2H) each, are saved, and the backward pass recomputes the
+gates from them. On a Hopper GPU a pass is one kernel; elsewhere it is plain torch, by the same
 formulas.
 
-Contexts of all lengths go together, those shorter than L with any words behind their end: these are
-never read, and their states and gradients are zero.
+Contexts of all lengths are one padded batch: padding is never read, and its states and gradients
+are zero.
+
+Shapes: N words, B contexts, L length of the longest, H hidden size a direction.
 """
 
 from collections.abc import Callable
@@ -22,15 +22,18 @@ from torch.autograd.function import Function, once_differentiable
 from pair2vec.kernels.rows import MAX_LSTM_UNITS, gather_rows, has_triton, scatter_add_rows
 
 FREQUENT_WORDS = 64
-"""Words are numbered by how frequent they are: in a text, these first ones are half of all."""
+"""Word ids are sorted by frequency: in a text, these first ones are half of all words."""
 
 
 def bilstm_states(part: Tensor, contexts: Tensor, lengths: Tensor, state_weight: Tensor) -> Tensor:
-    """The BiLSTM's states (L, B, 2H), in the precision of `part`; zero behind a context's end.
+    """The BiLSTM's states (L, B, 2H), in the precision of `part`; zero for padding.
 
-    Contexts (B, L) are rows of `part` (N, 8H), which has the gates i, f, g, o of the forward
-    direction and then those of the backward one; `state_weight` is (2, H, 4H). It is fastest when
-    contexts of one length (B,) stand together.
+    Args:
+        part: (N, 8H): the input gates i, f, g, o of each word, of the forward direction and then
+            of the backward one.
+        contexts: (B, L): rows of `part`. It is fastest when contexts are sorted by length.
+        lengths: (B,)
+        state_weight: W_hh, (2, H, 4H).
     """
     weight = state_weight.to(part.dtype)
     states: Tensor = FusedStates.apply(  # type: ignore[no-untyped-call]
@@ -40,10 +43,10 @@ def bilstm_states(part: Tensor, contexts: Tensor, lengths: Tensor, state_weight:
 
 
 def has_kernels(part: Tensor, hidden: int) -> bool:
-    """Whether the kernels compute the states of such a part: bfloat16, on a Hopper GPU."""
+    """Whether the Triton kernels support such a part: bfloat16, on a Hopper GPU."""
     if not has_triton(part) or part.dtype is not torch.bfloat16 or hidden > MAX_LSTM_UNITS:
         return False
-    # Older GPUs lack the shared memory, and on newer ones no one has tried.
+    # Older GPUs lack the shared memory; newer ones are untested.
     return torch.cuda.get_device_capability(part.device)[0] == 9
 
 
@@ -54,7 +57,6 @@ class FusedStates(Function):
     def forward(
         ctx: Function, part: Tensor, contexts: Tensor, lengths: Tensor, weight: Tensor
     ) -> Tensor:
-        """The states."""
         states, memories = _passes(part, weight).forward(part, contexts, lengths, weight)
         ctx.save_for_backward(part, contexts, lengths, weight, states, memories)
         return states
@@ -62,7 +64,6 @@ class FusedStates(Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Function, d_states: Tensor) -> tuple[Tensor, None, None, Tensor]:
-        """The gradients of `part` and of the weight."""
         saved: tuple[Tensor, ...] = ctx.saved_tensors
         part, contexts, _, weight, states, _ = saved
         d_gates = _passes(part, weight).backward(*saved, d_states.contiguous())
@@ -71,7 +72,7 @@ class FusedStates(Function):
 
 
 class Passes(NamedTuple):
-    """The two halves of the work, in one of two ways."""
+    """Forward and backward pass: the plain ones or the kernels."""
 
     forward: Callable[[Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
     """From part, contexts, lengths and weight: states and memories."""
@@ -82,7 +83,7 @@ class Passes(NamedTuple):
 def _passes(part: Tensor, weight: Tensor) -> Passes:
     if not has_kernels(part, weight.shape[1]):
         return Passes(plain_forward, plain_backward)
-    # Here, because triton is only where torch has a GPU.
+    # Imported here, because triton is installed only with torch for GPUs.
     from pair2vec.kernels.lstm_triton import kernel_backward, kernel_forward
 
     return Passes(kernel_forward, kernel_backward)
@@ -93,7 +94,7 @@ def plain_forward(
 ) -> tuple[Tensor, Tensor]:
     """States and memories, (L, B, 2H) each."""
     order = _Order.of(lengths, contexts.shape[1])
-    inputs = order.turn(gather_rows(part, contexts.T))
+    inputs = order.by_step(gather_rows(part, contexts.T))
     state = memory = inputs.new_zeros(2, len(contexts), weight.shape[1])
     states, memories = [], []
     for step, inside in zip(inputs, order.inside, strict=True):
@@ -102,7 +103,7 @@ def plain_forward(
         state = (gates.out * memory.tanh()).where(inside, 0)
         states.append(state)
         memories.append(memory)
-    return order.turn_back(torch.stack(states)), order.turn_back(torch.stack(memories))
+    return order.by_position(torch.stack(states)), order.by_position(torch.stack(memories))
 
 
 def plain_backward(
@@ -116,20 +117,20 @@ def plain_backward(
 ) -> Tensor:
     """The gradient of the gates before their non-linearity, (L, B, 8H)."""
     order = _Order.of(lengths, contexts.shape[1])
-    inputs, d_outputs = order.turn(gather_rows(part, contexts.T)), order.turn(d_states)
-    states_before, memories_before = (_before(order.turn(kept)) for kept in (states, memories))
+    inputs, d_outputs = order.by_step(gather_rows(part, contexts.T)), order.by_step(d_states)
+    states_before, memories_before = (_before(order.by_step(saved)) for saved in (states, memories))
     d_state = d_memory = torch.zeros_like(d_outputs[0])
     d_gates = []
     for step in reversed(range(len(inputs))):
         memory = memories_before[step]
         gates = _gates(inputs[step], states_before[step], weight)
-        shown = (gates.keep_in * gates.candidate + gates.forget * memory).tanh()
+        output = (gates.keep_in * gates.candidate + gates.forget * memory).tanh()
         d_state = d_state + d_outputs[step].where(order.inside[step], 0)
-        d_memory = d_memory + d_state * gates.out * (1 - shown**2)
-        d_gates.append(_gate_gradients(gates, shown, memory, d_state, d_memory))
+        d_memory = d_memory + d_state * gates.out * (1 - output**2)
+        d_gates.append(_gate_gradients(gates, output, memory, d_state, d_memory))
         d_state = d_gates[-1] @ weight.mT
         d_memory = d_memory * gates.forget
-    return order.turn_back(torch.stack(d_gates[::-1]))
+    return order.by_position(torch.stack(d_gates[::-1]))
 
 
 class _Gates(NamedTuple):
@@ -146,57 +147,57 @@ def _gates(step: Tensor, state: Tensor, weight: Tensor) -> _Gates:
 
 
 def _gate_gradients(
-    gates: _Gates, shown: Tensor, memory: Tensor, d_state: Tensor, d_memory: Tensor
+    gates: _Gates, output: Tensor, memory: Tensor, d_state: Tensor, d_memory: Tensor
 ) -> Tensor:
-    """Back through shown·out, and keep_in·candidate + forget·memory: (2, B, 4H)."""
+    """Back through output·out, and keep_in·candidate + forget·memory: (2, B, 4H)."""
     keep_in, forget, candidate, out = gates
     return torch.cat(
         [
             d_memory * candidate * keep_in * (1 - keep_in),
             d_memory * memory * forget * (1 - forget),
             d_memory * keep_in * (1 - candidate**2),
-            d_state * shown * out * (1 - out),
+            d_state * output * out * (1 - out),
         ],
         dim=-1,
     )
 
 
 class _Order(NamedTuple):
-    """In which order each direction reads a context."""
+    """The order in which each direction reads a context."""
 
-    places: Tensor
-    """(L, 2, B, 1): the place that a step reads; behind the end, the step itself."""
+    positions: Tensor
+    """(L, 2, B, 1): the position that a step reads; for padding, the step itself."""
     inside: Tensor
     """(L, 1, B, 1): whether a step is within the context."""
 
     @classmethod
     def of(cls, lengths: Tensor, longest: int) -> "_Order":
-        """For contexts of these lengths (B,)."""
+        """Of contexts with these lengths (B,)."""
         steps = torch.arange(longest, device=lengths.device)[:, None].expand(-1, len(lengths))
         inside = steps < lengths
         from_end = torch.where(inside, lengths - 1 - steps, steps)
         return cls(torch.stack([steps, from_end], dim=1)[..., None], inside[:, None, :, None])
 
-    def turn(self, by_place: Tensor) -> Tensor:
-        """From (L, B, 2W), as the words stand, to (L, 2, B, W), as each direction reads them."""
-        both = torch.stack(by_place.chunk(2, dim=-1), dim=1)
-        return both.gather(0, self.places.expand_as(both))
+    def by_step(self, values: Tensor) -> Tensor:
+        """From (L, B, 2W), by position, to (L, 2, B, W), by step of each direction."""
+        both = torch.stack(values.chunk(2, dim=-1), dim=1)
+        return both.gather(0, self.positions.expand_as(both))
 
-    def turn_back(self, by_step: Tensor) -> Tensor:
-        """The way back: to read from the end twice is to read from the start."""
-        return torch.cat(by_step.gather(0, self.places.expand_as(by_step)).unbind(1), dim=-1)
+    def by_position(self, values: Tensor) -> Tensor:
+        """The inverse: to reverse twice is to reverse not at all."""
+        return torch.cat(values.gather(0, self.positions.expand_as(values)).unbind(1), dim=-1)
 
 
 def _before(steps: Tensor) -> Tensor:
-    """What each step found: nothing the first."""
+    """The values before each step: zero before the first."""
     return torch.cat([torch.zeros_like(steps[:1]), steps[:-1]])
 
 
 def _weight_gradient(states: Tensor, d_gates: Tensor) -> Tensor:
     """Σ hᵀ·(gradient of the gates that h went into), for each direction: (2, H, 4H)."""
     hidden = states.shape[-1] // 2
-    # All units at once: those of the backward direction alone begin at an address that cuBLAS
-    # cannot read in place.
+    # All units at once: those of the backward direction alone start at an address that is not
+    # aligned as cuBLAS needs it.
     forward = states[:-1].flatten(0, 1).T @ d_gates[1:, :, : 4 * hidden].flatten(0, 1)
     backward = states[1:].flatten(0, 1).T @ d_gates[:-1, :, 4 * hidden :].flatten(0, 1)
     return torch.stack([forward[:hidden], backward[hidden:]])

@@ -20,7 +20,7 @@ from torch import Tensor
 from pair2vec.kernels.rows import MAX_LSTM_UNITS
 
 FORWARD_BLOCK, BACKWARD_BLOCK = 64, 64
-"""Contexts a program. With fewer, Triton 3.6 makes a backward kernel of illegal memory accesses."""
+"""Contexts a program. With fewer, Triton 3.6 compiles a backward kernel of illegal accesses."""
 WARPS = 8
 """Two groups of four, each with half of the units of a product."""
 
@@ -75,7 +75,7 @@ def _launch(
         )
 
 
-# Batches differ in how many contexts of a length they have: that must not compile anew.
+# Not specialised: batches differ in their number of contexts, which must not recompile.
 @triton.jit(do_not_specialize=["count", "longest"])
 def _forward_kernel(  # noqa: PLR0913, PLR0917 - a kernel takes no records
     part: tl.tensor,
@@ -115,7 +115,7 @@ def _forward_kernel(  # noqa: PLR0913, PLR0917 - a kernel takes no records
         state = (out * _tanh(memory)).to(tl.bfloat16)
         here = _tile(place * count + context, direction, unit, hidden)
         tl.store(states + here, state, mask=inside)
-        # Only the backward pass reads it, beside a state that is rounded as well.
+        # Only the backward pass reads it, together with a state that is rounded as well.
         tl.store(memories + here, memory.to(tl.bfloat16), mask=inside)
     for place in range(steps, longest):
         here = _tile(place * count + context, direction, unit, hidden)
@@ -151,12 +151,12 @@ def _backward_kernel(  # noqa: PLR0913, PLR0917 - a kernel takes no records
         step = steps - 1 - done
         place, is_read = _place(step, length, direction), step < length
         here = place * count + context
-        # The first step reads nothing, from an address that is nevertheless one of the tensor's.
+        # The first step loads nothing, but its address must be within the tensor all the same.
         place_before = _place(tl.maximum(step - 1, 0), length, direction)
         before = _tile(place_before * count + context, direction, unit, hidden)
         is_inside = inside & is_read[None, :]
         has_before = is_inside & (step > 0)
-        # All that is read, at once, so that the step waits for memory once.
+        # All loads together, so that the step waits for memory once.
         word = tl.load(contexts + context * longest + place, mask=is_read, other=0)
         row = _tile(word, direction, unit, 4 * hidden)
         x_in, x_forget, x_candidate, x_out = _four_gates(part + row, is_inside, hidden)
@@ -164,7 +164,7 @@ def _backward_kernel(  # noqa: PLR0913, PLR0917 - a kernel takes no records
         d_above = tl.load(above, mask=is_inside, other=0.0)
         memory = tl.load(memories + before, mask=has_before, other=0.0)
         state = tl.load(states + before, mask=has_before, other=0.0)
-        # The gates as the forward pass had them.
+        # The gates of the forward pass, recomputed.
         keep_in = tl.sigmoid(_total(x_in, w_in, state))
         candidate = _tanh(_total(x_candidate, w_candidate, state))
         forget = tl.sigmoid(_total(x_forget, w_forget, state))
@@ -197,9 +197,9 @@ def _backward_kernel(  # noqa: PLR0913, PLR0917 - a kernel takes no records
 
 @triton.jit
 def _place(step: tl.tensor, length: tl.tensor, direction: tl.tensor) -> tl.tensor:
-    """Where in its context a step is: the second direction reads from the end.
+    """The position in the context that a step reads: the second direction reads from the end.
 
-    Behind the end, a step stands for the place of its number: it writes the zeros there.
+    A step beyond the end is at the position of its number, where it writes zeros.
     """
     return tl.where(step < length, step + direction * (length - 1 - 2 * step), step)
 
@@ -225,7 +225,7 @@ def _gate_weights(
 def _four_gates(
     first: tl.tensor, inside: tl.tensor, hidden: tl.constexpr
 ) -> tuple[tl.tensor, tl.tensor, tl.tensor, tl.tensor]:
-    """Four tiles that lie side by side in a row: i, f, g, o."""
+    """The four adjacent tiles of a row: i, f, g, o."""
     keep_in = tl.load(first, mask=inside, other=0.0)
     forget = tl.load(first + hidden, mask=inside, other=0.0)
     candidate = tl.load(first + 2 * hidden, mask=inside, other=0.0)

@@ -1,7 +1,9 @@
-"""Rows of a table: taking them out, and adding up what comes back for them.
+"""Gather and scatter-add of table rows, and the sum of the parts of a pair.
 
-A batch names the same frequent rows thousands of times. Where they are only read that is nothing,
-but their gradient is a sum of all of them.
+A batch names the same frequent rows thousands of times. Gathering them is cheap, but the gradient
+of a row is the sum over all its occurrences.
+
+Shapes: B batch, n and m words, W width.
 """
 
 from functools import cache
@@ -13,16 +15,16 @@ from torch.autograd.function import Function, once_differentiable
 from torch.nn import functional
 
 MAX_LSTM_UNITS = 128
-"""The largest H that the kernels take."""
+"""The largest hidden size of the LSTM kernels."""
 
 
 def gather_rows(table: Tensor, rows: Tensor) -> Tensor:
-    """``table[rows]``, with a gradient that adds up in a fixed order on a CPU."""
+    """``table[rows]``, with a gradient that is summed in a fixed order on a CPU."""
     return functional.embedding(rows, table)
 
 
 def copy_rows(table: Tensor, rows: Tensor, dtype: torch.dtype) -> Tensor:
-    """``table[rows]`` in another precision, with a gradient that adds up in that of `table`."""
+    """``table[rows]`` in another precision, with a gradient summed in that of `table`."""
     copied: Tensor = _CopiedRows.apply(table, rows, dtype)  # type: ignore[no-untyped-call]
     return copied
 
@@ -46,10 +48,10 @@ class _CopiedRows(Function):
 
 
 def scatter_add_rows(values: Tensor, rows: Tensor, count: int, frequent: int = 0) -> Tensor:
-    """For each of `count` rows the sum of the values (..., W) that belong to it: (count, W).
+    """For each of `count` rows the sum of the values (..., W) at its occurrences: (count, W).
 
-    Summed in float32 or better, on a GPU in no fixed order. There, additions to one row wait for
-    each other; those to the first `frequent` rows are a matrix product instead.
+    Summed in float32 or better, on a GPU in no fixed order. There, atomic additions to one row wait
+    for each other; those to the first `frequent` rows are a matrix product instead.
     """
     rows, values = rows.reshape(-1), values.reshape(-1, values.shape[-1])
     precision = torch.promote_types(values.dtype, torch.float32)
@@ -59,15 +61,15 @@ def scatter_add_rows(values: Tensor, rows: Tensor, count: int, frequent: int = 0
     from pair2vec.kernels.rows_triton import kernel_scatter_add_rows
 
     if frequent:
-        numbers = torch.arange(min(frequent, count), device=rows.device)
-        is_row = (rows[:, None] == numbers).to(values.dtype)
-        sums[: len(numbers)] = is_row.T @ values
+        first_rows = torch.arange(min(frequent, count), device=rows.device)
+        is_row = (rows[:, None] == first_rows).to(values.dtype)
+        sums[: len(first_rows)] = is_row.T @ values
     kernel_scatter_add_rows(values.contiguous(), rows.contiguous(), sums, frequent)
     return sums
 
 
 def has_triton(tensor: Tensor) -> bool:
-    """Whether Triton's kernels can work on such a tensor."""
+    """Whether Triton kernels can be used on this tensor."""
     return tensor.is_cuda and _finds_triton()
 
 
@@ -76,20 +78,20 @@ def _finds_triton() -> bool:
     return find_spec("triton") is not None
 
 
-# == The sum that begins a hidden layer of R: of a part of each pair, and of each of its two words.
-#
-# Shapes: B batch, n and m words, W width.
+def sum_pair_parts(pairs: Tensor, a: Tensor, b: Tensor, *, relu: bool) -> Tensor:
+    """``pairs + a + b``, the input of a hidden layer of R; without gradient.
 
+    On a GPU in one pass, since reading and writing the vectors of all pairs is what takes the time.
 
-def sum_pair_parts(of_pairs: Tensor, of_a: Tensor, of_b: Tensor, *, relu: bool) -> Tensor:
-    """Parts of pairs (B, n, m, W), of the words (B, n, 1, W) and (B, 1, m, W); no gradient.
-
-    On a GPU in one pass: the vectors of pairs are many, and to read and write them is what takes
-    the time.
+    Args:
+        pairs: (B, n, m, W), the parts of pairs.
+        a: (B, n, 1, W), the parts of one word of each.
+        b: (B, 1, m, W), the parts of the other.
+        relu: Whether to apply ReLU.
     """
-    if has_triton(of_pairs) and of_pairs.numel():
+    if has_triton(pairs) and pairs.numel():
         from pair2vec.kernels.rows_triton import kernel_sum_pair_parts
 
-        return kernel_sum_pair_parts(of_pairs, of_a, of_b, relu)
-    found = (of_pairs + of_a).add_(of_b)
-    return found.relu_() if relu else found
+        return kernel_sum_pair_parts(pairs, a, b, relu)
+    total = (pairs + a).add_(b)
+    return total.relu_() if relu else total

@@ -1,8 +1,9 @@
 # mypy: disable-error-code="untyped-decorator, no-any-return"
-"""Triton kernels of `pair2vec.kernels.rows`: reading rows of a table, and adding to them.
+"""Triton kernels of `pair2vec.kernels.rows`: gather, scatter-add, and sums of pair parts.
 
-A program has `block` of the named rows, a tile of `width` columns at a time. Sums are atomic
-additions in float32, which the GPU's cache does itself, so no sorting is needed.
+A program of gather or scatter-add has `block` of the named rows, a tile of `width` columns at a
+time; one of pair parts has one word of a and `block` words of b. Scatter-add is by atomic additions
+in float32, which the GPU's cache performs, so that no sorting is needed.
 """
 
 import torch
@@ -11,6 +12,7 @@ import triton.language as tl  # type: ignore[import-not-found]
 from torch import Tensor
 
 ROW_BLOCK, ROW_WIDTH, ROW_WARPS = 16, 128, 4
+SUM_BLOCK, SUM_WIDTH, SUM_WARPS = 8, 512, 4
 
 
 def kernel_copy_rows(table: Tensor, rows: Tensor, dtype: torch.dtype) -> Tensor:
@@ -30,6 +32,24 @@ def kernel_scatter_add_rows(values: Tensor, rows: Tensor, sums: Tensor, first: i
         *(values, rows, sums, rows.numel(), first),
         **_sizes(sums.shape[1]),
     )
+
+
+def kernel_sum_pair_parts(pairs: Tensor, a: Tensor, b: Tensor, relu: bool) -> Tensor:
+    """Of parts (B, n, m, W), (B, n, 1, W) and (B, 1, m, W)."""
+    batch, n, m, columns = pairs.shape
+    sums = torch.empty_like(pairs, memory_format=torch.contiguous_format)
+    parts = (part.contiguous() for part in (pairs, a, b))
+    width = min(SUM_WIDTH, triton.next_power_of_2(columns))
+    grid = (batch * n, triton.cdiv(m, SUM_BLOCK), triton.cdiv(columns, width))
+    _sum_kernel[grid](
+        *(*parts, sums, n, m),
+        columns=columns,
+        block=SUM_BLOCK,
+        width=width,
+        relu=relu,
+        num_warps=SUM_WARPS,
+    )
+    return sums
 
 
 def _grid(rows: Tensor, columns: int) -> tuple[int, int]:
@@ -77,32 +97,6 @@ def _add_kernel(  # noqa: PLR0913, PLR0917 - a kernel takes no records
     value = tl.load(values + place[:, None] * columns + column[None, :], mask=inside, other=0.0)
     to = sums + row[:, None] * columns + column[None, :]
     tl.atomic_add(to, value.to(tl.float32), mask=inside, sem="relaxed")
-
-
-# == Triton kernel of `pair2vec.kernels.rows`.
-#
-# A program has one word of a and `block` of those of b, a tile of `width` columns at a time.
-
-
-SUM_BLOCK, SUM_WIDTH, SUM_WARPS = 8, 512, 4
-
-
-def kernel_sum_pair_parts(of_pairs: Tensor, of_a: Tensor, of_b: Tensor, relu: bool) -> Tensor:
-    """Of parts (B, n, m, W), (B, n, 1, W) and (B, 1, m, W)."""
-    batch, n, m, columns = of_pairs.shape
-    found = torch.empty_like(of_pairs, memory_format=torch.contiguous_format)
-    parts = (part.contiguous() for part in (of_pairs, of_a, of_b))
-    width = min(SUM_WIDTH, triton.next_power_of_2(columns))
-    grid = (batch * n, triton.cdiv(m, SUM_BLOCK), triton.cdiv(columns, width))
-    _sum_kernel[grid](
-        *(*parts, found, n, m),
-        columns=columns,
-        block=SUM_BLOCK,
-        width=width,
-        relu=relu,
-        num_warps=SUM_WARPS,
-    )
-    return found
 
 
 @triton.jit

@@ -1,4 +1,4 @@
-"""Devices: where the network is, and in what precision it computes."""
+"""Devices: which one, in what precision it computes, and torch's global random generators on it."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -12,7 +12,7 @@ from pair2vec.errors import UsageError
 def find_device(name: str, local_rank: int | None = None) -> torch.device:
     """The device of this name; "auto" is the first GPU, or else the CPU.
 
-    Of several ranks on a machine, each takes the GPU of its own number.
+    With several ranks on a machine, each takes the GPU of its local rank.
     """
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
@@ -25,25 +25,25 @@ def find_device(name: str, local_rank: int | None = None) -> torch.device:
             f"device {name!r}: torch finds no GPU here; leave --device out, or say cpu"
         )
     if device.type == "cuda" and local_rank is not None:
-        return _gpu_of(local_rank, name)
+        return _gpu_for_rank(local_rank, name)
     return device
 
 
-def _gpu_of(local_rank: int, name: str) -> torch.device:
-    found = torch.cuda.device_count()
+def _gpu_for_rank(local_rank: int, name: str) -> torch.device:
+    count = torch.cuda.device_count()
     if name != "cuda":
         raise UsageError(f"device {name!r}: several ranks need a GPU each; say cuda")
-    if local_rank >= found:
+    if local_rank >= count:
         raise UsageError(
-            f"there are {found} GPUs for {local_rank + 1} ranks or more on this machine; "
-            f"torchrun --nproc-per-node {found}, or --device cpu"
+            f"there are {count} GPUs for {local_rank + 1} ranks or more on this machine; "
+            f"torchrun --nproc-per-node {count}, or --device cpu"
         )
     return torch.device("cuda", local_rank)
 
 
 @contextmanager
 def torch_threads(count: int) -> Iterator[None]:
-    """So many threads on the CPU; 0 changes nothing."""
+    """Use `count` threads on the CPU; 0 changes nothing."""
     before = torch.get_num_threads()
     torch.set_num_threads(count or before)
     try:
@@ -53,25 +53,23 @@ def torch_threads(count: int) -> Iterator[None]:
 
 
 def select_device(device: torch.device) -> AbstractContextManager[object]:
-    """What is launched without naming a device, as kernels of our own are, goes to this GPU."""
+    """Make this GPU the current one: Triton kernels are launched there."""
     return torch.cuda.device(device) if device.type == "cuda" else nullcontext()
 
 
 def autocast(device: torch.device) -> AbstractContextManager[object]:
-    """bfloat16 where matrix products are, on a GPU; float32 on a CPU."""
+    """Matrix products in bfloat16 on a GPU; float32 on a CPU."""
     if device.type == "cuda":
         return torch.autocast("cuda", torch.bfloat16)
     return nullcontext()
 
 
-# == Randomness: torch's own generators, lent to a run and given back as they were.
-#
-# Dropout has no generator of its own to be passed in.
-
-
 @contextmanager
 def forked_rng(seed: int, device: torch.device) -> Iterator[None]:
-    """Inside, torch draws from this seed on; afterwards all is as if nothing had been drawn."""
+    """Seed torch's global generators, and restore their states at the end.
+
+    Dropout takes no generator as an argument.
+    """
     devices = [device] if device.type == "cuda" else []
     with torch.random.fork_rng(devices=devices):
         torch.manual_seed(seed)
@@ -79,13 +77,13 @@ def forked_rng(seed: int, device: torch.device) -> Iterator[None]:
 
 
 def generator_states(device: torch.device) -> dict[str, Tensor]:
-    """Of the generators that a run on this device draws from, to go on from."""
+    """The states of the global generators that a run on this device draws from."""
     states = {"cpu": torch.get_rng_state()}
     return states | ({"cuda": torch.cuda.get_rng_state(device)} if device.type == "cuda" else {})
 
 
 def set_generator_states(states: dict[str, Tensor], device: torch.device) -> None:
-    """Go on from there; a run that moved to another kind of device draws anew on it."""
+    """Restore `generator_states`; those of a GPU stay as they are for states saved on a CPU."""
     torch.set_rng_state(states["cpu"])
     if device.type == "cuda" and "cuda" in states:
         torch.cuda.set_rng_state(states["cuda"], device)

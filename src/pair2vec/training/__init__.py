@@ -1,1 +1,1 @@
-"""From a corpus to a model: negatives, objective, loop, checkpoints, recipes."""
+"""From a corpus to a model: recipes, batches, objective, optimisers, loop, checkpoints."""

@@ -1,7 +1,7 @@
-"""Checkpoints: everything needed to go on, as tensors and JSON in one safetensors file.
+"""Checkpoints: everything needed to resume a run, as tensors and JSON in one safetensors file.
 
-Another thing than a model. One is written under another name, forced to disk, then renamed; the one
-before it stays until then, so at every moment there is a whole one.
+One is written under a temporary name, forced to disk, then renamed; the one before it stays until
+then, so that at every moment there is a complete one.
 """
 
 import json
@@ -25,11 +25,10 @@ class Checkpoint:
     step: int
     tensors: dict[str, Tensor]
     state: dict[str, Any]
-    """What is not a tensor, as JSON."""
+    """What is not a tensor: JSON."""
 
 
 def checkpoint_path(folder: Path, step: int) -> Path:
-    """Where the checkpoint of a step is."""
     return folder / f"step-{step:09d}.safetensors"
 
 

@@ -1,4 +1,4 @@
-"""The network in training: two tables of word vectors, R and C, and one batch through them.
+"""The network in training: two tables of word vectors, R and C, and their forward pass.
 
 Shapes: V vocabulary, B triples, K negative words a side, D dimension.
 
@@ -31,11 +31,11 @@ class TrainingBatch(NamedTuple):
     other_y: Tensor
     """(B, K)"""
     shuffles: Tensor
-    """(B, k_c): rows whose context is a negative one."""
+    """(B, k_c): rows of the batch whose context is a negative."""
 
 
 class TouchedRows(NamedTuple):
-    """The distinct rows of a table that a batch needs, as a leaf of the graph."""
+    """The distinct rows of a table that a batch needs, as a leaf of the autograd graph."""
 
     rows: Tensor
     """(N,), sorted."""
@@ -44,8 +44,6 @@ class TouchedRows(NamedTuple):
 
 
 class BatchOutput(NamedTuple):
-    """What one batch gives."""
-
     losses: Losses
     scores: Scores
     touched: dict[str, TouchedRows]
@@ -59,7 +57,7 @@ class Network(nn.Module):
         self, vocabulary: int, pair: PairConfig, context: ContextConfig, generator: torch.Generator
     ) -> None:
         super().__init__()
-        # The modules draw their first weights from torch's global generator.
+        # The modules draw their initial weights from torch's global generator.
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(int(torch.randint(2**62, (), generator=generator)))
             self.pair = make_pair_encoder(pair)
@@ -83,17 +81,17 @@ class Network(nn.Module):
         x, y = batch.x[:, None], batch.y[:, None]
         xs = torch.cat([x, batch.other_x, x.expand_as(batch.other_y)], dim=1)
         ys = torch.cat([y, y.expand_as(batch.other_x), batch.other_y], dim=1)
-        touched, places = _touch(self.pair_words, torch.stack([xs, ys]))
+        touched, indices = _touch(self.pair_words, torch.stack([xs, ys]))
         parts = self.pair.word_parts(touched.vectors)
-        return touched, self.pair.compose(parts, places[0], places[1])
+        return touched, self.pair.compose(parts, indices[0], indices[1])
 
     def _encode_contexts(self, contexts: tuple[Tensor, ...]) -> tuple[TouchedRows, Tensor]:
         """C of all contexts, (B, D)."""
-        touched, places = _touch(
+        touched, indices = _touch(
             self.context_words, torch.cat([group.flatten() for group in contexts])
         )
         part = self.context.word_part(touched.vectors)
-        groups = torch.split(places, [group.numel() for group in contexts])
+        groups = torch.split(indices, [group.numel() for group in contexts])
         encoded = [
             self.context.encode(part, rows.view_as(group))
             for rows, group in zip(groups, contexts, strict=True)
@@ -103,6 +101,6 @@ class Network(nn.Module):
 
 
 def _touch(table: Tensor, ids: Tensor) -> tuple[TouchedRows, Tensor]:
-    """The rows of `table` named in `ids`, and for each id its place among them."""
-    rows, places = torch.unique(ids, return_inverse=True)
-    return TouchedRows(rows, table[rows].requires_grad_()), places
+    """The distinct rows of `table` in `ids`, and for each id its index among them."""
+    rows, indices = torch.unique(ids, return_inverse=True)
+    return TouchedRows(rows, table[rows].requires_grad_()), indices

@@ -58,7 +58,7 @@ def score_triples(pairs: Tensor, contexts: Tensor, other_contexts: Tensor) -> Sc
 
 
 def losses(scores: Scores, typed: int) -> Losses:
-    """Each group's loss; the last `typed` of the negative words are a group of their own."""
+    """The loss of each group; the last `typed` negative words are a group of their own."""
     plain = scores.other_x.shape[1] - typed
 
     def against(negatives: Tensor) -> Tensor:

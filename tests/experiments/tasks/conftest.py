@@ -1,4 +1,4 @@
-"""One thread: what is learnt here is small."""
+"""One thread: these networks are small."""
 
 from collections.abc import Iterator
 

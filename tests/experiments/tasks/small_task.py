@@ -1,4 +1,4 @@
-"""A task that a loop can learn in a second: is the mean of some numbers above zero?"""
+"""A task that trains in a second: is the mean of some numbers above zero?"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 from pair2vec.arrays import Int64Array
 from pair2vec.experiments.tasks.task import DevScores, SupervisedConfig
-from pair2vec.experiments.tasks.trainer import SupervisedTrainer, SupervisedRunContext
+from pair2vec.experiments.tasks.trainer import SupervisedRunContext, SupervisedTrainer
 from pair2vec.runtime.devices import forked_rng
 
 CPU = torch.device("cpu")
@@ -35,8 +35,8 @@ class SmallTask:
         self.network[4].requires_grad_(False)
         self.dev_scores: list[float] = []
 
-    def batch(self, numbers: Int64Array) -> SmallBatch:
-        return SmallBatch(self._x[numbers], self._y[numbers])
+    def batch(self, indices: Int64Array) -> SmallBatch:
+        return SmallBatch(self._x[indices], self._y[indices])
 
     def precompute(self, batch: SmallBatch) -> SmallBatch:
         return batch
@@ -62,6 +62,6 @@ def run_task(
     with forked_rng(settings.seed, CPU):
         task = SmallTask()
         task.dev_scores = list(run_context.pop("dev_scores", []))  # type: ignore[call-overload]
-        around = SupervisedRunContext(folder=folder, device=CPU, **run_context)  # type: ignore[arg-type]
-        trainer = SupervisedTrainer(task, settings, around)
+        context = SupervisedRunContext(folder=folder, device=CPU, **run_context)  # type: ignore[arg-type]
+        trainer = SupervisedTrainer(task, settings, context)
         return task, trainer, trainer.run()

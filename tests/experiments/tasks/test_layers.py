@@ -1,4 +1,4 @@
-"""Sequences of several lengths."""
+"""Layers over padded sequences."""
 
 import pytest
 import torch
@@ -20,7 +20,7 @@ LENGTHS = st.lists(st.integers(0, 6), min_size=1, max_size=5)
 
 
 def is_word(lengths: Tensor, width: int) -> Tensor:
-    """Which places of a block have a word: (B, n)."""
+    """The mask of words: (B, n)."""
     return torch.arange(width, device=lengths.device) < lengths[:, None]
 
 
@@ -37,7 +37,7 @@ def masks_of(lengths: list[list[int]]) -> list[Tensor]:
     return [is_word(torch.tensor(block), max(block)) for block in lengths]
 
 
-def read_by_torch(network: Bidirectional, sequence: Tensor) -> Tensor:
+def run_by_torch(network: Bidirectional, sequence: Tensor) -> Tensor:
     """Both directions over a sequence (n, D), by torch's networks as they are: (n, 2 hidden)."""
     back: Tensor = network.back(sequence.flip(0))[0].flip(0)
     return torch.cat([network.ahead(sequence)[0], back], dim=1)
@@ -46,7 +46,7 @@ def read_by_torch(network: Bidirectional, sequence: Tensor) -> Tensor:
 @settings(max_examples=25, deadline=None)
 @given(st.lists(LENGTHS, min_size=1, max_size=2))
 @example([[0], [1]])
-def test_a_sequence_is_read_as_if_it_were_alone(lengths: list[list[int]]) -> None:
+def test_a_sequence_is_encoded_as_if_it_were_alone(lengths: list[list[int]]) -> None:
     torch.manual_seed(0)
     for network in (BiLstm(3, 4), BiGru(3, 4)):
         blocks = blocks_of(lengths)
@@ -55,7 +55,7 @@ def test_a_sequence_is_read_as_if_it_were_alone(lengths: list[list[int]]) -> Non
             for row, length in enumerate(of_block):
                 expected = torch.zeros(max(of_block), 8)
                 if length:
-                    expected[:length] = read_by_torch(network, block[row, :length])
+                    expected[:length] = run_by_torch(network, block[row, :length])
                 torch.testing.assert_close(found[row], expected)
 
 
@@ -70,7 +70,7 @@ def test_both_directions_are_those_of_a_network_of_torch_that_has_both() -> None
 
 
 @pytest.mark.parametrize("kind", [BiLstm, BiGru])
-def test_places_behind_all_sequences_change_neither_states_nor_gradients(
+def test_padding_changes_neither_states_nor_gradients(
     kind: type[BiLstm] | type[BiGru],
 ) -> None:
     torch.manual_seed(0)
@@ -123,17 +123,17 @@ def test_variational_dropout_drops_the_same_dimensions_of_all_words() -> None:
     assert torch.equal(layer.eval()(torch.ones(2, 3, 4)), torch.ones(2, 3, 4))
 
 
-def test_attention_is_on_what_is_allowed_alone() -> None:
+def test_attention_is_zero_where_masked() -> None:
     scores = torch.tensor([[3.0, 1.0, 1.0], [5.0, 2.0, 2.0]])
-    is_in = torch.tensor([[False, True, True], [False, False, False]])
-    assert masked_softmax(scores, is_in, dim=1).tolist() == [[0.0, 0.5, 0.5], [0.0, 0.0, 0.0]]
+    mask = torch.tensor([[False, True, True], [False, False, False]])
+    assert masked_softmax(scores, mask, dim=1).tolist() == [[0.0, 0.5, 0.5], [0.0, 0.0, 0.0]]
     (gradient,) = torch.autograd.grad(
-        masked_softmax(scores.requires_grad_(), is_in, dim=1)[:, 1].sum(), scores
+        masked_softmax(scores.requires_grad_(), mask, dim=1)[:, 1].sum(), scores
     )
     assert gradient.tolist() == [[0.0, 0.25, -0.25], [0.0, 0.0, 0.0]]
 
 
-def test_pooling_sees_words_alone() -> None:
+def test_pooling_ignores_padding() -> None:
     block = torch.tensor([[[1.0], [-3.0], [9.0]], [[-5.0], [9.0], [9.0]], [[9.0], [9.0], [9.0]]])
     mask = is_word(torch.tensor([2, 1, 0]), 3)
     assert mean_words(block, mask).tolist() == [[-1.0], [-5.0], [0.0]]

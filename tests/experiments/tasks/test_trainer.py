@@ -1,6 +1,7 @@
-"""The loop that learns from labelled examples."""
+"""The supervised training loop."""
 
 import json
+import logging
 import math
 import signal
 import subprocess
@@ -8,15 +9,16 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from tests.experiments.tasks.small_task import CPU, SmallBatch, SmallTask, config, run_task
-from torch import Tensor
+from torch import Tensor, nn
 
 from pair2vec.errors import InputError, UsageError
 from pair2vec.experiments.tasks.layers import set_weights, trainable_weights
 from pair2vec.experiments.tasks.task import SupervisedConfig
-from pair2vec.experiments.tasks.trainer import METRICS_FILE, SupervisedProgress
+from pair2vec.experiments.tasks.trainer import METRICS_FILE, SupervisedProgress, SupervisedStep
 from pair2vec.runtime.devices import forked_rng
 from pair2vec.training.checkpoint import last_checkpoint
 from pair2vec.training.trainer import DivergedError
@@ -37,18 +39,18 @@ def weights(task: SmallTask) -> dict[str, list[float]]:
     return {name: w.flatten().tolist() for name, w in task.network.state_dict().items()}
 
 
-def test_it_learns_and_says_how(tmp_path: Path) -> None:
-    told: list[SupervisedProgress] = []
-    _, trainer, ended = run_task(tmp_path, config(epochs=8), report=told.append)
+def test_the_loss_falls_and_progress_is_reported(tmp_path: Path) -> None:
+    reports: list[SupervisedProgress] = []
+    _, trainer, ended = run_task(tmp_path, config(epochs=8), report=reports.append)
     assert ended
-    losses = [p.metrics["loss"] for p in told if "loss" in p.metrics]
+    losses = [p.metrics["loss"] for p in reports if "loss" in p.metrics]
     assert sum(losses[-STEPS:]) < 0.5 * sum(losses[:STEPS])
-    devs = [p for p in told if "dev_score" in p.metrics]
+    devs = [p for p in reports if "dev_score" in p.metrics]
     assert [(p.epoch, p.step, p.epoch_steps) for p in devs] == [
         (e, STEPS, STEPS) for e in range(1, 9)
     ]
     assert trainer.best_dev["score"] == max(p.metrics["dev_score"] for p in devs) > 0.9
-    assert [(p.epoch, p.step) for p in told[:2]] == [(1, 1), (1, 2)]
+    assert [(p.epoch, p.step) for p in reports[:2]] == [(1, 1), (1, 2)]
 
 
 def test_the_same_seed_gives_the_same_run_and_another_another(tmp_path: Path) -> None:
@@ -64,7 +66,7 @@ def test_the_same_seed_gives_the_same_run_and_another_another(tmp_path: Path) ->
     assert torch.equal(before, torch.rand(1))
 
 
-def test_a_seed_says_what_torch_draws() -> None:
+def test_a_seed_decides_what_torch_draws() -> None:
     drawn = []
     for seed in (0, 1, 1):
         with forked_rng(seed, CPU):
@@ -73,7 +75,7 @@ def test_a_seed_says_what_torch_draws() -> None:
 
 
 @pytest.mark.parametrize("stop_at", [1, 7, STEPS - 1, STEPS, STEPS + 4, 3 * STEPS - 1])
-def test_a_run_that_was_stopped_goes_on_as_if_it_had_not_been(stop_at: int, tmp_path: Path) -> None:
+def test_a_run_that_was_stopped_resumes_as_if_it_had_not_been(stop_at: int, tmp_path: Path) -> None:
     whole, _, _ = run_task(tmp_path / "whole", config(report_steps=3))
     steps: list[int] = []
 
@@ -101,7 +103,7 @@ run_task(
 """
 
 
-def test_killed_at_any_moment_it_goes_on_with_the_same_losses(tmp_path: Path) -> None:
+def test_killed_at_any_moment_it_resumes_with_the_same_losses(tmp_path: Path) -> None:
     whole, _, _ = run_task(tmp_path / "whole", config(epochs=8))
     folder = tmp_path / "killed"
     process = subprocess.Popen([sys.executable, "-c", SCRIPT, str(folder)])
@@ -120,25 +122,25 @@ def test_killed_at_any_moment_it_goes_on_with_the_same_losses(tmp_path: Path) ->
     assert weights(resumed) == weights(whole)
 
 
-def test_it_ends_with_the_best_weights_and_when_patience_does(tmp_path: Path) -> None:
+def test_it_stops_early_and_ends_with_the_best_weights(tmp_path: Path) -> None:
     scores = [0.1, 0.5, 0.4, 0.5, 0.3, 0.9]
     two, _, _ = run_task(tmp_path / "two", config(epochs=2), dev_scores=scores)
-    settled, trainer, ended = run_task(
+    stopped, trainer, ended = run_task(
         tmp_path / "many", config(epochs=9, patience=3), dev_scores=scores
     )
     assert ended
     assert (trainer.epoch, trainer.step) == (5, 5 * STEPS)
     assert trainer.best_dev == {"score": 0.5}
-    assert weights(settled) == weights(two)
+    assert weights(stopped) == weights(two)
     rates = {line["epoch"]: line["rate"] for line in lines(tmp_path / "many") if "rate" in line}
     assert rates == {1: 0.02, 2: 0.02, 3: 0.02, 4: 0.01, 5: 0.005}
     again, trainer, ended = run_task(tmp_path / "many", config(epochs=9, patience=3))
     assert ended
     assert trainer.step == 5 * STEPS
-    assert weights(again) == weights(settled)
+    assert weights(again) == weights(stopped)
 
 
-def test_a_checkpoint_has_only_what_is_learnt(tmp_path: Path) -> None:
+def test_a_checkpoint_has_only_trained_weights(tmp_path: Path) -> None:
     run_task(tmp_path, config())
     found = last_checkpoint(tmp_path)
     assert found is not None
@@ -146,7 +148,7 @@ def test_a_checkpoint_has_only_what_is_learnt(tmp_path: Path) -> None:
     assert names == {"0.weight", "0.bias", "3.weight", "3.bias"}
 
 
-def test_checkpoints_are_written_as_often_as_asked(tmp_path: Path) -> None:
+def test_checkpoints_are_written_as_often_as_set(tmp_path: Path) -> None:
     run_task(tmp_path / "none", config(checkpoint_epochs=0))
     assert not list((tmp_path / "none").glob("step-*"))
     run_task(tmp_path / "second", config(checkpoint_epochs=2))
@@ -195,8 +197,49 @@ def test_decay_makes_weights_small_with_adamw(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("optimiser", "decay"), [("adam", 0.0), ("adam", 0.1), ("adamw", 0.0), ("adamw", 0.1)]
+)
+def test_steps_are_those_of_torchs_optimiser(optimiser: str, decay: float) -> None:
+    torch.manual_seed(0)
+    ours, theirs = SmallTask(), SmallTask()
+    theirs.network.load_state_dict(ours.network.state_dict())
+    settings = config(optimiser=optimiser, decay=decay, clip=0.5)
+    step = SupervisedStep(ours, settings, CPU)
+    make = torch.optim.Adam if optimiser == "adam" else torch.optim.AdamW
+    expected = make(trainable_weights(theirs.network).values(), weight_decay=decay)
+    for number in range(10):
+        rate, indices = 0.02 / (1 + number), np.arange(16) + 10 * number
+        torch.manual_seed(number)  # of dropout
+        means = step(ours.batch(indices), rate)
+        torch.manual_seed(number)
+        loss = theirs.measure(theirs.batch(indices))["loss"]
+        expected.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        norm = nn.utils.clip_grad_norm_(theirs.network.parameters(), 0.5)
+        expected.param_groups[0]["lr"] = rate
+        expected.step()
+        assert torch.equal(means["loss"], loss)
+        assert torch.equal(means["gradient_norm"], norm)
+    assert weights(ours) == weights(theirs)
+    for name, other in trainable_weights(theirs.network).items():
+        for part in ("step", "exp_avg", "exp_avg_sq"):
+            assert torch.equal(step.state[f"{name}.{part}"], expected.state[other][part])
+
+
+def test_the_step_that_runs_is_logged_and_a_cuda_graph_on_a_cpu_refused(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    run_task(tmp_path, config(epochs=1))
+    assert caplog.messages == ["training with the plain step on cpu"]
+    with pytest.raises(UsageError, match="step_mode is 'cuda_graph', but the device is cpu"):
+        run_task(tmp_path / "other", config(step_mode="cuda_graph"))
+
+
+@pytest.mark.parametrize(
     ("changes", "message"),
     [
+        ({"step_mode": "fast"}, "training.step_mode is 'fast'; it must be one of auto, plain, cud"),
         ({"batch": 0}, "training.batch is 0; it must be 1 or more"),
         ({"patience": -1}, "training.patience is -1"),
         ({"rate": 0.0}, "training.rate is 0.0; it must be above 0"),

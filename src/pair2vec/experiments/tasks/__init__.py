@@ -1,1 +1,1 @@
-"""Learning from labelled examples: the loop, batches and sequences that such tasks share."""
+"""Supervised training of networks with pair vectors: what NLI and question answering share."""

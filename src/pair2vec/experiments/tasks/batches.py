@@ -1,7 +1,10 @@
-"""Widths: how many places the texts of a batch are given.
+"""Batches of texts: bucketing by length, the order of an epoch, encoding, padding and collation.
 
-As many as the longest has words, or as many as the longest of its class may have. Classes make the
-shapes of batches few, so that a GPU can be told once for each what to do.
+On a GPU padded lengths are bucketed: batches then have few shapes, each of which is captured as one
+CUDA graph.
+
+Shapes: E examples, k measures of how long one is, S sentences, B batch, n padded length, W distinct
+words.
 """
 
 from collections import defaultdict
@@ -26,54 +29,49 @@ from pair2vec.runtime.prefetch import prefetch
 BatchT_co = TypeVar("BatchT_co", covariant=True)
 
 _PREFETCHED = 4
-"""Batches that are made before they are needed, on a GPU."""
+"""Batches prepared while a GPU scores others."""
 
 PadLength = Callable[[int], int]
-"""From the words of the longest text to its places."""
+"""From the length of the longest text of a batch to the padded length."""
 
-_NARROWEST = 4
-"""Between two classes."""
+_SMALLEST_BUCKET = 4
+"""The smallest difference between the lengths of two buckets."""
 
 
 def exact_length(longest: int) -> int:
-    """No place more than there are words."""
+    """The longest text sets the padded length."""
     return longest
 
 
 def bucketed_length(longest: int) -> int:
-    """As many places as the widest of its class needs."""
+    """The longest text's bucket sets the padded length."""
     return int(bucketed_lengths(np.array(longest)))
 
 
 def bucketed_lengths(lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The most words of the class of each length.
+    """The largest length in the bucket of each length.
 
     They are 4, 8, …, 32, 40, …, 64, 80, …, 128, 160, and so on: from 17 words on, a text fills at
-    least four fifths of its class. Smaller steps would make too many shapes, and leave too few
-    second texts of about a length beside first ones of a class.
+    least four fifths of its bucket. Smaller buckets would make too many shapes, and leave too few
+    second texts of similar length beside first ones of a bucket.
     """
     bits = np.frexp(np.maximum(lengths - 1, 0))[1]
-    steps = np.maximum(_NARROWEST, 1 << np.maximum(bits - 3, 0)).astype(np.int64)
-    widths: NDArray[np.int64] = -(-lengths // steps) * steps
-    return widths
-
-
-# == The order of an epoch: shuffled batches of examples that are about equally long.
-#
-# Shapes: E examples, k measures of how long one is.
+    steps = np.maximum(_SMALLEST_BUCKET, 1 << np.maximum(bits - 3, 0)).astype(np.int64)
+    bucketed: NDArray[np.int64] = -(-lengths // steps) * steps
+    return bucketed
 
 
 def epoch_batches(
     sizes: Int64Array, batch: int, *, seed: int, epoch: int, pool: int = 1000
 ) -> list[Int64Array]:
-    """The numbers of the examples of each batch: every example once.
+    """The indices of the examples of each batch: every example once.
 
-    Examples are shuffled, sorted by size among `pool` batches of them, and cut; then batches are
-    shuffled. So batches hold examples of about a size, but others each time. The order is a
-    function of the seed and the epoch alone: a run can go on in the middle of it.
+    Examples are shuffled, sorted by size within `pool` batches of them, and cut; then batches are
+    shuffled. So a batch holds examples of similar size, but others in each epoch. The order is a
+    function of the seed and the epoch alone: a run can resume in the middle of it.
 
     Args:
-        sizes: (E, k): the first measure counts most, as does the length of a premise.
+        sizes: (E, k): the first measure, such as the length of the premise, is the first key.
         batch: Examples in a batch; the last may have fewer.
         seed: Of the run.
         epoch: Counted from 0.
@@ -83,89 +81,79 @@ def epoch_batches(
     shuffled = random.permutation(len(sizes))
     batches: list[Int64Array] = []
     for start in range(0, len(shuffled), pool * batch):
-        numbers = shuffled[start : start + pool * batch]
-        # Stable, so that examples of one size stay shuffled; the last key counts most.
-        ordered = numbers[np.lexsort(sizes[numbers].T[::-1])]
+        indices = shuffled[start : start + pool * batch]
+        # Stable, so that examples of one size stay shuffled; the last key is the primary one.
+        ordered = indices[np.lexsort(sizes[indices].T[::-1])]
         batches += np.split(ordered, range(batch, len(ordered), batch))
-    return [batches[place] for place in random.permutation(len(batches))]
+    return [batches[index] for index in random.permutation(len(batches))]
 
 
 def batches_by_size(sizes: Int64Array, batch: int) -> list[Int64Array]:
-    """All examples once, sorted by size: the way to go through them that takes least time."""
+    """All examples once, sorted by size, which needs the least padding."""
     ordered = np.lexsort(sizes.T[::-1])
     return np.split(ordered, range(batch, len(ordered), batch)) if len(ordered) else []
 
 
 def length_buckets(sizes: Int64Array) -> Int64Array:
-    """Sizes (E, 2) of two texts: the first by the width of its class, the second by length.
+    """Sizes (E, 2) of two texts: the first by its bucket, the second by its length.
 
-    By length alone, hardly a batch of one length of the first text would be left, and all lengths
-    of second ones were in it: of the pairs of words in a batch, two in three would be padding.
+    Sorted by exact lengths, few batches would have first texts of one length, and then with second
+    texts of all lengths: of the word pairs in a batch, two in three would be padding.
     """
     return np.stack([bucketed_lengths(sizes[:, 0]), sizes[:, 1]], axis=1)
 
 
-# == One of the two texts that every example of a task has, as tensors.
-#
-# Shapes: B batch, n words of the longest.
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TextBatch:
-    """The premises of a batch, or its hypotheses, passages or questions."""
+    """One side of a batch as tensors: its premises, hypotheses, passages or questions."""
 
     inputs: EmbedderInputs
     ids: Tensor
-    """(B, n), of the relation source."""
+    """(B, n), in the relation source's vocabulary."""
     is_word: Tensor
     """(B, n)"""
 
 
-# == Sentences with their words as numbers: looked at once, however many networks learn of them.
-#
-# Shapes: S sentences, B batch, n places for its longest, W distinct words.
-
-
 class EncodedSentences:
-    """All words of some sentences in one array, so that no object is kept for each."""
+    """The words of all sentences as ids in one array, encoded once for any number of networks."""
 
     def __init__(self, sentences: Sequence[Sequence[str]]) -> None:
-        """Number the words in the order in which they first occur."""
-        number_of: defaultdict[str, int] = defaultdict(count().__next__)
+        """Encode words by the order of their first occurrence."""
+        id_of: defaultdict[str, int] = defaultdict(count().__next__)
         self.lengths: Int64Array = np.fromiter(map(len, sentences), np.int64, len(sentences))
         """(S,)"""
-        numbers = map(number_of.__getitem__, chain.from_iterable(sentences))
-        self._numbers = np.fromiter(numbers, np.int32, int(self.lengths.sum()))
+        ids = map(id_of.__getitem__, chain.from_iterable(sentences))
+        self._ids = np.fromiter(ids, np.int32, int(self.lengths.sum()))
         self._starts: Int64Array = np.cumsum(self.lengths) - self.lengths
-        self.words = list(number_of)
-        """(W,), each once; a word's number is its place."""
+        self.words = list(id_of)
+        """(W,): the word of each id."""
 
     def block(
         self,
         rows: Int64Array,
         first: Int64Array | int = 0,
         lengths: Int64Array | None = None,
-        widths: PadLength = exact_length,
+        pad_length: PadLength = exact_length,
     ) -> tuple[Int64Array, NDArray[np.bool_]]:
-        """The words of some sentences, and which places have one: (B, n) each.
+        """The word ids of some sentences, padded, and the mask of words: (B, n) each.
 
         Args:
-            rows: (B,), which sentences.
-            first: (B,), the word of each to begin with.
+            rows: (B,), the indices of the sentences.
+            first: (B,), the first word of each to take.
             lengths: (B,), how many words of each; all by default.
-            widths: How many places a longest sentence is given.
+            pad_length: From the largest length to n.
         """
         lengths = self.lengths[rows] - first if lengths is None else lengths
-        places = np.arange(widths(int(lengths.max(initial=0))))
-        is_word: NDArray[np.bool_] = places < lengths[:, None]
+        positions = np.arange(pad_length(int(lengths.max(initial=0))))
+        is_word: NDArray[np.bool_] = positions < lengths[:, None]
         words = np.zeros(is_word.shape, np.int64)
-        words[is_word] = self._numbers[((self._starts[rows] + first)[:, None] + places)[is_word]]
+        words[is_word] = self._ids[((self._starts[rows] + first)[:, None] + positions)[is_word]]
         return words, is_word
 
     def text(self, words: Int64Array, is_word: NDArray[np.bool_]) -> list[list[str]]:
-        """What `block` took, as words again."""
+        """The words of a `block`."""
         return [
-            [self.words[number] for number in row[:length]]
+            [self.words[word] for word in row[:length]]
             for row, length in zip(words.tolist(), is_word.sum(axis=1).tolist(), strict=True)
         ]
 
@@ -216,20 +204,20 @@ def precompute_texts(batch: BatchT, embedder: Embedder) -> BatchT:
     return cast(BatchT, replace(cast(Any, batch), **computed))
 
 
-class BatchSource(Protocol[BatchT_co]):
-    """Examples that can be asked for batches of them."""
+class BatchedExamples(Protocol[BatchT_co]):
+    """Examples that are read in batches."""
 
     @property
     def sizes(self) -> Int64Array:
-        """(E, k), how long each example is."""
+        """How long each example is, (E, k)."""
 
     def batch(self, indices: Int64Array) -> BatchT_co:
-        """These examples, on the CPU."""
+        """The examples of these indices, on the CPU; may be called by another thread."""
 
 
 @contextmanager
 def evaluating(
-    network: nn.Module, examples: BatchSource[BatchT], device: torch.device, batch: int
+    network: nn.Module, examples: BatchedExamples[BatchT], device: torch.device, batch: int
 ) -> Iterator[Iterator[tuple[BatchT, Int64Array]]]:
     """All examples once, in batches on `device` with their indices, to be scored by a network.
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypedDict, Type
 import torch
 from torch import Tensor, nn
 
-from pair2vec.arrays import Int64Array
+from pair2vec.experiments.tasks.batches import BatchedExamples
 from pair2vec.experiments.tasks.inputs import Inputs, PairsConfig
 from pair2vec.runtime.cuda_graphs import STEP_MODES, BatchT
 from pair2vec.training.optim import check_settings
@@ -20,19 +20,12 @@ DevScores = dict[str, float]
 """By name, of the dev examples."""
 
 
-class Trainable(Protocol[BatchT]):
+class Trainable(BatchedExamples[BatchT], Protocol[BatchT]):
     """A network, and the examples it is trained on."""
 
     @property
     def network(self) -> nn.Module:
         """Its parameters with ``requires_grad`` are trained and saved."""
-
-    @property
-    def sizes(self) -> Int64Array:
-        """How long each example is, (E, k)."""
-
-    def batch(self, numbers: Int64Array) -> BatchT:
-        """The examples of these indices, on the CPU; may be called by another thread."""
 
     def precompute(self, batch: BatchT) -> BatchT:
         """The batch with the outputs of all frozen layers computed."""
