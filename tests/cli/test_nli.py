@@ -14,17 +14,22 @@ from tests.documented_json import documented_examples, documented_names, shape
 from tests.experiments.nli.relation_world import (
     FAMILIES,
     SMALL,
+    data,
     examples,
+    places,
+    settings,
     write_examples,
     write_inputs,
 )
+
+from pair2vec.experiments.nli.train import train_classifier
 
 SETTINGS = [word for change in SMALL for word in ("--set", change)]
 SETTINGS += ["--set", "training.epochs=9", "--set", "training.threads=1", "--device", "cpu"]
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with inputs, examples and a trained classifier."""
     folder = tmp_path_factory.mktemp("nli")
     write_inputs(folder)
@@ -50,30 +55,30 @@ def train_arguments(folder: Path) -> list[str]:
     return ["nli", "train", *(f"--{name}={value}" for name, value in options.items()), *SETTINGS]
 
 
-def test_a_classifier_is_examined_and_leaves_a_result(place: Path) -> None:
-    data = [f"--data={place / name}.jsonl" for name in ("snli_test", "breaking_nli")]
-    ask = ["eval", "nli", f"--model={place / 'model'}", *data]
-    done = pair2vec(*ask, f"--results={place / 'results'}")
+def test_a_classifier_is_evaluated_and_leaves_a_result(folder: Path) -> None:
+    files = [f"--data={folder / name}.jsonl" for name in ("snli_test", "breaking_nli")]
+    ask = ["eval", "nli", f"--model={folder / 'model'}", *files]
+    done = pair2vec(*ask, f"--results={folder / 'results'}")
     assert done.returncode == 0, done.stderr
     assert "SNLI test" in done.stdout
     assert "100.00" in done.stdout
-    (path,) = (place / "results").glob("*.json")
+    (path,) = (folder / "results").glob("*.json")
     found = json.loads(path.read_text())
     assert found["metrics"]["snli_test"] == found["metrics"]["breaking_nli"] == 100.0
-    assert str(place) not in path.read_text()
+    assert str(folder) not in path.read_text()
     assert json.loads(pair2vec(*ask, "--json").stdout) == found
     assert set(found) <= documented_names("eval nli")
-    table = pair2vec("nli", "table", place / "results").stdout
+    table = pair2vec("nli", "table", folder / "results").stdout
     assert "Breaking NLI (tab:glockner_res)" in table
     assert "missing" in table
 
 
-def test_a_pair_of_sentences_is_labelled_and_explained(place: Path) -> None:
+def test_a_pair_of_sentences_is_labelled_and_explained(folder: Path) -> None:
     pair = [f"The w{FAMILIES - 1}a.", f"The w{FAMILIES - 1}d."]
-    done = pair2vec("nli", "predict", "--model", place / "model", *pair, "--top", "2")
+    done = pair2vec("nli", "predict", "--model", folder / "model", *pair, "--top", "2")
     assert done.returncode == 0, done.stderr
     assert f"“{pair[0]}” → “{pair[1]}”: contradiction" in done.stdout
-    printed = pair2vec("nli", "predict", "--model", place / "model", *pair, "--json", "--top", "2")
+    printed = pair2vec("nli", "predict", "--model", folder / "model", *pair, "--json", "--top", "2")
     found = json.loads(printed.stdout)
     assert found["label"] == "contradiction"
     assert found["pairs"][0]["premise"] == f"w{FAMILIES - 1}a"
@@ -82,9 +87,11 @@ def test_a_pair_of_sentences_is_labelled_and_explained(place: Path) -> None:
     assert {shape(answer) for answer in documented_examples("nli predict")} == {shape(found)}
 
 
-def test_ctrl_c_leaves_a_checkpoint_that_resume_goes_on_from(place: Path, tmp_path: Path) -> None:
+def test_ctrl_c_leaves_a_checkpoint_that_resume_continues_from(
+    folder: Path, tmp_path: Path
+) -> None:
     out = tmp_path / "model"
-    arguments = [sys.executable, "-m", "pair2vec", *map(str, train_arguments(place))]
+    arguments = [sys.executable, "-m", "pair2vec", *map(str, train_arguments(folder))]
     arguments += ["--set", "training.report_steps=1", "--out", str(out)]
     process = subprocess.Popen(
         arguments, stderr=subprocess.PIPE, text=True, env={**os.environ, "COLUMNS": "200"}
@@ -96,18 +103,94 @@ def test_ctrl_c_leaves_a_checkpoint_that_resume_goes_on_from(place: Path, tmp_pa
     process.send_signal(signal.SIGINT)
     _, said = process.communicate()
     assert process.returncode == 130, said
-    assert "stopped with a checkpoint; go on with the same command and --resume" in said
+    assert "stopped with a checkpoint; continue with the same command and --resume" in said
     assert list((out / "training").glob("step-*.safetensors"))
     done = subprocess.run([*arguments, "--resume"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert "going on from step" in done.stderr
-    same = (place / "model" / "weights.safetensors").read_bytes()
+    assert "resumed from step" in done.stderr
+    same = (folder / "model" / "weights.safetensors").read_bytes()
     assert (out / "weights.safetensors").read_bytes() == same
 
 
-def test_mistakes_are_one_line(place: Path, tmp_path: Path) -> None:
-    train = train_arguments(place)
-    assert_fails(pair2vec(*train, f"--out={place / 'model'}"), 2, "already holds a classifier")
+def test_mistakes_are_one_line(folder: Path, tmp_path: Path) -> None:
+    train = train_arguments(folder)
+    assert_fails(pair2vec(*train, f"--out={folder / 'model'}"), 2, "already holds a classifier")
     wrong = ["--set=training.bath=3", f"--out={tmp_path / 'x'}"]
     assert_fails(pair2vec(*train, *wrong), 2, "did you mean training.batch?")
     assert_fails(pair2vec("eval", "nli", "--data", "x"), 2, "name a classifier as --model")
+
+
+@pytest.fixture(scope="module")
+def classifiers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with examples and two trained classifiers of one name."""
+    folder = tmp_path_factory.mktemp("compare")
+    inputs = write_inputs(folder)
+    for pairs in ("none", "pair2vec"):
+        out = folder / pairs / "esim"
+        train_classifier(out, data(), places(inputs, pairs), settings(), device="cpu")
+    write_examples(folder / "breaking_nli.jsonl", examples(range(FAMILIES - 15, FAMILIES)))
+    return folder
+
+
+def compare_arguments(classifiers: Path, *more: str) -> list[str | Path]:
+    both = [classifiers / "none" / "esim", classifiers / "pair2vec" / "esim"]
+    return [
+        "nli",
+        "compare",
+        *both,
+        f"--data={classifiers / 'breaking_nli.jsonl'}",
+        "--device=cpu",
+        *more,
+    ]
+
+
+def test_a_page_with_pictures_is_written_and_the_same_when_written_again(
+    classifiers: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("matplotlib", reason="the extra 'plot' is not installed")
+    found = []
+    for _ in range(2):
+        done = pair2vec(
+            *compare_arguments(classifiers, f"--out={tmp_path / 'page'}", "--examples=3")
+        )
+        assert done.returncode == 0, done.stderr
+        assert not done.stderr
+        assert "esim (base) 33.33 %, esim (model) 100.00 % right of 45 examples" in done.stdout
+        files = {path.name: path.read_bytes() for path in (tmp_path / "page").iterdir()}
+        # The last line has the date, and midnight may have passed.
+        found.append({**files, "index.md": files["index.md"].rpartition(b"- date")[0]})
+    assert found[0] == found[1]
+    assert sorted(found[0]) == ["categories.png", "examples.png", "index.md"]
+    page = found[0]["index.md"].decode()
+    assert "| kind1 | 15 |" in page
+    assert page.count("\n### ") == 3
+    assert str(classifiers) not in page
+
+
+def test_moved_inputs_can_be_named(classifiers: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="the extra 'plot' is not installed")
+    moved = (classifiers / "words.vec").rename(tmp_path / "moved.vec")
+    try:
+        ask = compare_arguments(classifiers, f"--out={tmp_path / 'page'}")
+        assert_fails(pair2vec(*ask), 1, "words.vec")
+        assert not (tmp_path / "page").exists()
+        done = pair2vec(*ask, f"--words={moved}")
+        assert done.returncode == 0, done.stderr
+    finally:
+        moved.rename(classifiers / "words.vec")
+
+
+def test_mistakes_in_a_comparison_are_one_line(classifiers: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="the extra 'plot' is not installed")
+    one, other = classifiers / "none" / "esim", classifiers / "pair2vec" / "esim"
+    rest = [f"--data={classifiers / 'breaking_nli.jsonl'}", f"--out={tmp_path / 'page'}"]
+    twice = one.parent / "." / ".." / "none" / "esim"
+    assert_fails(pair2vec("nli", "compare", one, twice, *rest), 2, "is compared with itself")
+    assert_fails(
+        pair2vec("nli", "compare", one, classifiers, *rest), 1, "not a complete classifier"
+    )
+    missing = [f"--data={classifiers / 'no.jsonl'}", rest[1]]
+    assert_fails(pair2vec("nli", "compare", one, other, *missing), 2, "no.jsonl: no such file")
+    taken = [rest[0], f"--out={one}"]
+    assert_fails(pair2vec("nli", "compare", one, other, *taken), 2, "is not a comparison")
+    assert not (tmp_path / "page").exists()

@@ -1,8 +1,8 @@
 """An invented language in which the relation between two words decides the label.
 
-Sentences are "The A." and "The B." B is A's relative of one of three kinds, and the
-kind is the label. Word vectors are random: they say nothing of the kind. Pair vectors do: those of
-nouns are so made that the difference of two relatives is the same for all of a kind.
+Sentences are "The A." and "The B." B is A's relative of one of three kinds, and the kind is the
+label. Word vectors are random and do not show the kind. Pair vectors do: the difference of two
+relatives is the same for all of a kind.
 """
 
 import json
@@ -61,7 +61,7 @@ def data(extra: int = 0) -> NliData:
     return NliData(*(LabelledExamples(part, {name: len(part)}) for part, name in named))
 
 
-def write_examples(path: Path, found: Iterable[NliExample]) -> Path:
+def write_examples(path: Path, examples: Iterable[NliExample]) -> Path:
     rows = (
         {
             "sentence1": " ".join(e.premise),
@@ -69,7 +69,7 @@ def write_examples(path: Path, found: Iterable[NliExample]) -> Path:
             "gold_label": e.label,
             **({"category": e.category} if e.category and "breaking" in path.name else {}),
         }
-        for e in found
+        for e in examples
     )
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path

@@ -1,14 +1,12 @@
-"""Two classifiers compared: what is counted, which examples are chosen, pictures and the page."""
+"""Two classifiers compared: counts, decisive examples, charts and the page."""
 
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
 from math import comb
 from pathlib import Path
 
 import numpy as np
 import pytest
-import torch
 from tests.experiments.nli.relation_world import (
     FAMILIES,
     data,
@@ -22,7 +20,7 @@ from pair2vec.errors import Pair2vecError, UsageError
 from pair2vec.experiments.nli.classifier import Classifier, Predictions
 from pair2vec.experiments.nli.comparison import (
     Comparison,
-    DecidingPair,
+    DecisivePair,
     compare_classifiers,
     decisive_examples,
     mcnemar,
@@ -33,7 +31,7 @@ from pair2vec.experiments.nli.comparison_page import (
     EXAMPLES,
     ComparisonFigures,
     ComparisonProtocol,
-    check_page_place,
+    check_page_folder,
     comparison_page,
     write_page,
 )
@@ -42,14 +40,6 @@ from pair2vec.experiments.nli.examples import LABELS, NliExample, NliSet
 from pair2vec.experiments.nli.train import train_classifier
 
 UNSEEN = examples(range(FAMILIES - 15, FAMILIES))
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +89,7 @@ def predictions(*gold: float) -> Predictions:
     return Predictions([LABELS[row.argmax()] for row in rows], rows)
 
 
-def test_the_most_telling_examples_are_the_best_of_each_category_first() -> None:
+def test_decisive_examples_are_the_best_of_each_category_first() -> None:
     categories = ["a", "a", "a", "b", "b", None, "a"]
     found = [NliExample(("x",), ("y",), "entailment", category) for category in categories]
     base = predictions(0.1, 0.2, 0.4, 0.3, 0.4, 0.45, 0.9)
@@ -109,7 +99,7 @@ def test_the_most_telling_examples_are_the_best_of_each_category_first() -> None
     assert decisive_examples(found, model, base) == []
 
 
-def test_equally_telling_examples_stay_in_order() -> None:
+def test_equally_decisive_examples_stay_in_order() -> None:
     found = [NliExample(("x",), ("y",), "entailment", "a")] * 4
     assert decisive_examples(found, predictions(*[0.2] * 4), predictions(*[0.7] * 4)) == [
         0,
@@ -119,7 +109,7 @@ def test_equally_telling_examples_stay_in_order() -> None:
     ]
 
 
-def given(labels: list[str]) -> Labeller:
+def fixed(labels: list[str]) -> Labeller:
     return lambda _: labels
 
 
@@ -128,8 +118,8 @@ def test_accuracies_are_those_of_each_classifier_alone(
 ) -> None:
     for pairs, side in (("none", 0), ("pair2vec", 1)):
         said = trained[pairs].predict(UNSEEN).labels
-        alone = evaluate_nli({"a": NliSet(UNSEEN)}, given(said))["a"]
-        assert comparison.whole[side] == alone.whole
+        alone = evaluate_nli({"a": NliSet(UNSEEN)}, fixed(said))["a"]
+        assert comparison.overall[side] == alone.overall
         assert {name: gain[side] for name, gain in comparison.categories.items()} == dict(
             alone.categories
         )
@@ -139,7 +129,9 @@ def test_accuracies_are_those_of_each_classifier_alone(
     assert [name for name, _ in comparison.rows] == ["all", *comparison.categories]
 
 
-def test_examples_that_one_alone_gets_right_are_counted(trained: dict[str, Classifier]) -> None:
+def test_examples_that_only_one_gets_right_are_counted(
+    trained: dict[str, Classifier],
+) -> None:
     # Half of the labels are wrong, so that each classifier is sometimes the only one right.
     turned = [e._replace(label=LABELS[number % 3]) for number, e in enumerate(UNSEEN[1:])]
     found = [*UNSEEN, *turned]
@@ -152,8 +144,8 @@ def test_examples_that_one_alone_gets_right_are_counted(trained: dict[str, Class
     assert len(compared.examples) == 2
 
 
-def test_examples_are_explained_by_the_pair_that_decides(comparison: Comparison) -> None:
-    assert comparison.through == "pairs"
+def test_examples_are_explained_by_the_decisive_pair(comparison: Comparison) -> None:
+    assert comparison.pathway == "pairs"
     assert len(comparison.examples) == 10
     assert len({one.example.category for one in comparison.examples[:2]}) == 2
     for one in comparison.examples:
@@ -164,8 +156,8 @@ def test_examples_are_explained_by_the_pair_that_decides(comparison: Comparison)
             one.example.premise[1],
             one.example.hypothesis[1],
         )
-        assert first.share > 0
-        assert all(pair.share for pair in one.pairs)
+        assert first.attribution > 0
+        assert all(pair.attribution for pair in one.pairs)
 
 
 def test_a_model_without_pairs_is_explained_through_words(trained: dict[str, Classifier]) -> None:
@@ -173,31 +165,31 @@ def test_a_model_without_pairs_is_explained_through_words(trained: dict[str, Cla
     # Labels that the model without pairs alone gets right.
     turned = [e._replace(label=label) for e, label in zip(UNSEEN, said, strict=True)]
     compared = compare_classifiers(trained["pair2vec"], trained["none"], turned)
-    assert compared.through == "words"
+    assert compared.pathway == "words"
     assert len(compared.examples) == 10
     assert any(one.pairs for one in compared.examples)
 
 
-def test_no_examples_are_a_mistake(trained: dict[str, Classifier]) -> None:
+def test_no_examples_are_an_error(trained: dict[str, Classifier]) -> None:
     with pytest.raises(UsageError, match="no examples to compare"):
         compare_classifiers(trained["none"], trained["pair2vec"], [])
 
 
-def test_the_page_says_all_there_is_to_say_without_the_machines_folders(
+def test_the_page_has_accuracies_examples_and_protocol_without_folders(
     comparison: Comparison, protocol: ComparisonProtocol, trained: dict[str, Classifier]
 ) -> None:
     page = comparison_page(comparison, protocol)
-    whole = comparison.whole
+    overall = comparison.overall
     assert "| category | n | none | pair2vec | gain |" in page
-    assert f"| all | 45 | {whole.base.right:.2f} (" in page
-    assert f"| {whole.points:+.2f} |" in page
+    assert f"| all | 45 | {overall.base.accuracy:.2f} (" in page
+    assert f"| {overall.points:+.2f} |" in page
     assert f"is right on {comparison.only_base} examples" in page
     assert f"probability {comparison.p_value:.2g} (McNemar's exact test" in page
     assert "![Accuracy by category](categories.png)" in page
     assert page.index("](examples.png)") < page.index("### 1. ") < page.index("### 10. ")
     best = comparison.examples[0].pairs[0]
-    assert f"deciding pairs: *{best.premise}* – *{best.hypothesis}* {best.share:+.3f}" in page
-    assert "through what is known of the pair of words" in page
+    assert f"decisive pairs: *{best.premise}* – *{best.hypothesis}* {best.attribution:+.3f}" in page
+    assert "through the relation vector of the pair of words" in page
     assert "- pair2vec: esim, pairs pair2vec, words words.vec, seed 0, trained on 135 of" in page
     assert r"- examples: breaking\_nli.jsonl; 3 without a gold label left out" in page
     assert "- date: 2026-01-02" in page
@@ -213,20 +205,20 @@ def test_words_of_examples_are_never_markup(
     page = comparison_page(changed, protocol)
     assert r"“a \| \* \<b\>” → “\$ x\_y \$”: neutral" in page
     assert r"### 1. a\_ b" in page
-    assert "deciding pairs: none; nothing is known of any" in page
+    assert "decisive pairs: none; no pair has a relation vector" in page
     pytest.importorskip("matplotlib", reason="the extra 'plot' is not installed")
     # A formula that is none, "$ ^ $", would not be drawn.
     formula = odd._replace(premise=("$", "^", "$"), category="$^$")
     # Nor would bars beside a word as wide as the picture.
-    pairs = [DecidingPair("$^$", "long" * 100, 1.0)]
+    pairs = [DecisivePair("$^$", "long" * 100, 1.0)]
     strange = replace(changed, examples=[one._replace(example=formula, pairs=pairs)])
     figures = ComparisonFigures("$^$", "b")
     assert figures.examples(strange).startswith(b"\x89PNG")
-    gains = {"$^$": comparison.whole}
+    gains = {"$^$": comparison.overall}
     assert figures.categories(replace(changed, categories=gains)).startswith(b"\x89PNG")
 
 
-def test_a_page_without_telling_examples_says_so(
+def test_a_page_without_decisive_examples_says_so(
     comparison: Comparison, protocol: ComparisonProtocol
 ) -> None:
     page = comparison_page(replace(comparison, examples=[], categories={}), protocol)
@@ -259,18 +251,18 @@ def test_a_page_replaces_an_earlier_one_and_nothing_else(
     comparison: Comparison, protocol: ComparisonProtocol, tmp_path: Path
 ) -> None:
     out = tmp_path / "new" / "page"
-    check_page_place(out)
+    check_page_folder(out)
     text = comparison_page(comparison, protocol)
     assert write_page(out, text, {CATEGORIES: b"1", EXAMPLES: b"2"}) == out / COMPARISON_PAGE
-    check_page_place(out)
+    check_page_folder(out)
     write_page(out, text, {CATEGORIES: b"3"})
     assert sorted(path.name for path in out.iterdir()) == [CATEGORIES, COMPARISON_PAGE]
     assert (out / CATEGORIES).read_bytes() == b"3"
     # What a killed process leaves is written over too.
     (out / COMPARISON_PAGE).rename(out / f"{COMPARISON_PAGE}.12.partial")
-    check_page_place(out)
+    check_page_folder(out)
     (out / COMPARISON_PAGE).write_text("# My own page\n")
     with pytest.raises(UsageError, match=r"is not a comparison and not empty \(index\.md\)"):
-        check_page_place(out)
+        check_page_folder(out)
     with pytest.raises(UsageError, match="is a file, not a folder"):
-        check_page_place(out / COMPARISON_PAGE)
+        check_page_folder(out / COMPARISON_PAGE)

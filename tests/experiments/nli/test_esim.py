@@ -39,7 +39,9 @@ def scores(network: Esim, found: Sequence[NliExample]) -> Tensor:
 def plain_scores(network: Esim, example: NliExample) -> Tensor:
     """The paper's formulas for one example, word by word and with torch's own layers."""
     sides = example.sentences
-    a, b = (_read(network.encoder, network.embedder(network.embedder.prepare([s]))) for s in sides)
+    a, b = (
+        _states(network.encoder, network.embedder(network.embedder.prepare([s]))) for s in sides
+    )
     s = a @ b.T
     alpha, beta = s.softmax(dim=1), s.T.softmax(dim=1)
     a_ids, b_ids = (network.relations.ids([side]) for side in sides)
@@ -47,14 +49,14 @@ def plain_scores(network: Esim, example: NliExample) -> Tensor:
     pooled = []
     for own, other, r in ((a, alpha @ b, related.a[0]), (b, beta @ a, related.b[0])):
         inference = torch.cat([own, other, own - other, own * other, r], dim=1)
-        states = _read(network.inference, network.projection(inference).relu()[None])
+        states = _states(network.inference, network.projection(inference).relu()[None])
         pooled += [states.mean(dim=0), states.max(dim=0).values]
     first, last = network.classifier[1], network.classifier[4]
     result: Tensor = last(first(torch.cat(pooled)).relu())
     return result
 
 
-def _read(lstm: BiLstm, block: Tensor) -> Tensor:
+def _states(lstm: BiLstm, block: Tensor) -> Tensor:
     back = lstm.back(block.flip(1))[0].flip(1)
     return torch.cat([lstm.ahead(block)[0], back], dim=2)[0]
 
@@ -91,13 +93,13 @@ def test_gradients_do_not_depend_on_padding_either(inputs: dict[str, Path]) -> N
 
 
 @pytest.mark.parametrize("pairs", ["none", "wordnet", "pair2vec", "pair2vec+wordnet"])
-def test_places_by_class_change_nothing(pairs: str, inputs: dict[str, Path]) -> None:
+def test_bucketed_padding_changes_nothing(pairs: str, inputs: dict[str, Path]) -> None:
     network, found = make(inputs, pairs, EXAMPLES), []
-    for widths in (exact_length, bucketed_length):
-        numbered = EncodedExamples(EXAMPLES)
-        batches = NliBatches(numbered, network.embedder, network.relations, widths)
+    for pad_length in (exact_length, bucketed_length):
+        encoded = EncodedExamples(EXAMPLES)
+        batches = NliBatches(encoded, network.embedder, network.relations, pad_length)
         batch = batches.batch(np.arange(len(EXAMPLES)))
-        assert batch.premises.is_word.shape[1] == widths(int(numbered.sizes[:, 0].max()))
+        assert batch.premises.is_word.shape[1] == pad_length(int(encoded.sizes[:, 0].max()))
         network.zero_grad()
         scores: Tensor = network(batch)
         torch.autograd.backward(scores.square().sum())
@@ -106,7 +108,7 @@ def test_places_by_class_change_nothing(pairs: str, inputs: dict[str, Path]) -> 
         torch.testing.assert_close(one, other)
 
 
-def test_a_sentence_without_words_and_words_without_vectors_are_taken(
+def test_sentences_without_words_and_words_without_vectors_are_accepted(
     inputs: dict[str, Path],
 ) -> None:
     odd = [
@@ -123,7 +125,7 @@ def test_a_sentence_without_words_and_words_without_vectors_are_taken(
     assert all(w.grad.isfinite().all() for w in network.parameters() if w.grad is not None)
 
 
-def test_only_what_is_learnt_has_gradients(inputs: dict[str, Path]) -> None:
+def test_only_trained_weights_have_gradients(inputs: dict[str, Path]) -> None:
     network = make(inputs, "pair2vec", EXAMPLES)
     names = {name for name, weights in network.named_parameters() if weights.requires_grad}
     assert {name.partition(".")[0] for name in names} == {
@@ -146,7 +148,7 @@ def test_dropout_is_for_training_only(inputs: dict[str, Path]) -> None:
     assert not torch.equal(scores(network, EXAMPLES), scores(network, EXAMPLES))
 
 
-def test_settings_that_make_no_sense_are_refused() -> None:
+def test_invalid_settings_are_refused() -> None:
     with pytest.raises(UsageError, match=r"esim\.hidden is 0"):
         EsimConfig(hidden=0)
     with pytest.raises(UsageError, match=r"esim\.dropout is 1"):

@@ -1,4 +1,4 @@
-"""How well NLI goes: accuracies, results, and the tables of many runs."""
+"""Accuracies, result records and tables of NLI."""
 
 import json
 from collections.abc import Sequence
@@ -12,14 +12,14 @@ from tests.experiments.nli.relation_world import examples
 from tests.wordnet.small_wordnet import small_wordnet
 
 from pair2vec.errors import InputError, UsageError
-from pair2vec.experiments.evaluation.results import changed_settings
+from pair2vec.experiments.evaluation.results import changed_settings, result_file_name, write_result
 from pair2vec.experiments.nli.classifier import NliSettings, nli_settings
 from pair2vec.experiments.nli.evaluate import (
     RULE,
-    accuracy,
     evaluate_nli,
     nli_set_name,
     read_nli_sets,
+    wilson_accuracy,
     wordnet_labeller,
 )
 from pair2vec.experiments.nli.examples import NliExample, NliSet
@@ -27,14 +27,13 @@ from pair2vec.experiments.nli.results import (
     read_nli_results,
     result_of_classifier,
     result_of_rule,
-    write_nli_result,
 )
 from pair2vec.experiments.nli.tables import (
-    PAIRS,
+    PAPER_PAIRS,
     accuracy_tables,
     nli_grids,
     nli_summaries,
-    printed,
+    paper_accuracy,
     summary_tables,
 )
 
@@ -48,11 +47,11 @@ def shown(thing: object, width: int = 160) -> str:
 
 def test_an_interval_is_wilsons() -> None:
     # Newcombe (1998), table I: 81 of 263, and 0 of 20, by the score method without correction.
-    assert accuracy([True] * 81 + [False] * 182) == (263, 30.8, 25.53, 36.62)
-    assert accuracy([False] * 20) == (20, 0.0, 0.0, 16.11)
-    assert accuracy([True] * 20)[1:] == (100.0, 83.89, 100.0)
-    assert accuracy([]) == (0, 0.0, 0.0, 100.0)
-    assert str(accuracy([False] * 263).low) == "0.0"
+    assert wilson_accuracy([True] * 81 + [False] * 182) == (263, 30.8, 25.53, 36.62)
+    assert wilson_accuracy([False] * 20) == (20, 0.0, 0.0, 16.11)
+    assert wilson_accuracy([True] * 20)[1:] == (100.0, 83.89, 100.0)
+    assert wilson_accuracy([]) == (0, 0.0, 0.0, 100.0)
+    assert str(wilson_accuracy([False] * 263).low) == "0.0"
 
 
 def always(label: str | None) -> Any:
@@ -66,7 +65,7 @@ def test_each_set_and_each_category_has_its_accuracy() -> None:
     found = NliSet(examples(range(4)), dropped=3)
     uncategorised = NliSet([example._replace(category=None) for example in found.examples[:3]])
     scores = evaluate_nli({"a": found, "b": uncategorised}, always("neutral"))
-    assert scores["a"].whole[:2] == (12, 33.33)
+    assert scores["a"].overall[:2] == (12, 33.33)
     assert scores["a"].dropped == 3
     assert {name: one[:2] for name, one in scores["a"].categories.items()} == {
         "kind1": (4, 0.0),
@@ -80,9 +79,9 @@ def test_each_set_and_each_category_has_its_accuracy() -> None:
     assert "a: 3 examples without a gold label left out" in text
 
 
-def test_an_example_that_gets_no_label_is_wrong_and_told_of() -> None:
+def test_an_example_that_gets_no_label_is_wrong_and_reported() -> None:
     scores = evaluate_nli({"breaking_nli": NliSet(examples(range(2)))}, always(None))
-    assert scores["breaking_nli"].whole.right == 0
+    assert scores["breaking_nli"].overall.accuracy == 0
     assert scores["breaking_nli"].answered == 0
     assert "Breaking NLI: 100.0 % got no label" in shown(accuracy_tables(scores))
 
@@ -95,7 +94,7 @@ def test_wordnet_alone_labels_by_the_words_that_differ(tmp_path: Path) -> None:
         NliExample(("so", "it"), ("is", "not"), "contradiction"),
     ]
     scores = evaluate_nli({"a": NliSet(found)}, wordnet_labeller(small_wordnet(tmp_path)))
-    assert scores["a"].whole.right == 75.0
+    assert scores["a"].overall.accuracy == 75.0
     assert scores["a"].answered == 75.0
 
 
@@ -109,17 +108,19 @@ def test_wordnet_alone_labels_by_the_words_that_differ(tmp_path: Path) -> None:
         ("breaking_nli.jsonl.xz", "breaking_nli"),
     ],
 )
-def test_a_set_is_told_by_the_name_of_its_file(file: str, name: str) -> None:
+def test_a_set_is_recognised_by_the_name_of_its_file(file: str, name: str) -> None:
     plain = NliSet([NliExample(("a",), ("b",), "neutral")])
     assert nli_set_name(f"/some/folder/{file}", plain) == name
 
 
-def test_breaking_nli_is_told_by_its_categories_and_others_must_be_named(tmp_path: Path) -> None:
+def test_breaking_nli_is_recognised_by_its_categories(
+    tmp_path: Path,
+) -> None:
     assert nli_set_name("dataset.jsonl", NliSet(examples(range(1)))) == "breaking_nli"
     assert nli_set_name("replaced_words.jsonl.xz", NliSet(examples(range(1)))) == "replaced_words"
     path = tmp_path / "mine.jsonl"
     path.write_text(json.dumps({"sentence1": "a", "sentence2": "b", "gold_label": "neutral"}))
-    with pytest.raises(UsageError, match=r"which set it is; say --as NAME=.*mine\.jsonl"):
+    with pytest.raises(UsageError, match=r"which set it is; name it: --as NAME=.*mine\.jsonl"):
         read_nli_sets([str(path)])
     assert list(read_nli_sets([], [f"snli_test={path}"])) == ["snli_test"]
     with pytest.raises(UsageError, match="is a second snli_test"):
@@ -159,7 +160,7 @@ def result(pairs: str, seed: int = 0, label: str = "neutral", **inputs: str) -> 
     )
 
 
-def test_a_result_says_all_there_is_to_say_without_the_machines_folders(tmp_path: Path) -> None:
+def test_a_result_has_metrics_protocol_and_command_without_folders(tmp_path: Path) -> None:
     found = result("pair2vec", 1)
     assert found["task"] == "nli"
     assert (found["pairs"], found["words"], found["seed"]) == ("pair2vec", "glove.6B.txt.xz", 1)
@@ -176,7 +177,7 @@ def test_a_result_says_all_there_is_to_say_without_the_machines_folders(tmp_path
         "--set training.batch=256 --seed 1 --out model && pair2vec eval nli --model model "
         "--data multinli_matched.jsonl --data breaking_nli.jsonl"
     )
-    path = write_nli_result(tmp_path / "results", found)
+    path = write_result(tmp_path / "results", found)
     assert path.name == "nli-pair2vec-glove.6B-pairs.dropout_0.1-seed1.json"
     assert "/home" not in path.read_text()
     assert "/data" not in path.read_text()
@@ -190,9 +191,9 @@ def test_changed_settings_are_those_that_set_takes() -> None:
     assert changed_settings(asdict(nli_settings(changes, seed=7)), usual) == changes
 
 
-def test_variants_have_files_and_rows_of_their_own(tmp_path: Path) -> None:
+def test_variants_have_files_and_rows_of_their_own() -> None:
     plain, other = result("pair2vec"), result("pair2vec", pair_model="/models/large")
-    assert write_nli_result(tmp_path, plain) != write_nli_result(tmp_path, other)
+    assert result_file_name(plain) != result_file_name(other)
     (summary,) = nli_summaries([plain, other])
     rows = [row for row in summary.rows if row.model == "pair2vec"]
     assert [row.note for row in rows] == ["", "pair_model=large"]
@@ -204,7 +205,7 @@ def changed(pairs: str, *settings: str) -> dict[str, Any]:
     return found
 
 
-def test_what_most_runs_share_is_said_once() -> None:
+def test_settings_of_most_runs_are_noted_once() -> None:
     (alone,) = nli_summaries([result("pair2vec"), result("none")])
     assert alone.protocol.usual == ("pairs.dropout=0.1",)
     assert {row.note for row in alone.rows} == {""}
@@ -228,7 +229,7 @@ def test_pair_vectors_beside_wordnet_are_in_the_papers_tables_if_there_is_a_run(
     (without,) = nli_summaries([result("none")])
     assert "pair2vec+wordnet" not in {row.model for row in without.rows}
     (summary,) = nli_summaries([result("none"), result("pair2vec+wordnet")])
-    assert [row.model for row in summary.rows if row.is_attempt] == []
+    assert [row.model for row in summary.rows if row.is_variant] == []
     for grid in nli_grids(summary)[:2]:
         assert "ESIM + pair2vec + WordNet" in str(grid)
 
@@ -237,8 +238,8 @@ def test_other_settings_are_beside_the_usual_ones_and_not_in_the_papers_tables()
     runs = [result("none"), result("pair2vec"), changed("pair2vec", "pairs.whitening=1.0")]
     named = {**result("pair2vec", pair_model="/models/mine"), "pairs": "mine"}
     (summary,) = nli_summaries([*runs, named])
-    attempts = [(row.model, row.note) for row in summary.rows if row.is_attempt]
-    assert attempts == [
+    variants = [(row.model, row.note) for row in summary.rows if row.is_variant]
+    assert variants == [
         ("pair2vec", "pairs.whitening=1.0 pairs.dropout=default"),
         ("mine", ""),
     ]
@@ -258,12 +259,12 @@ def test_other_settings_are_beside_the_usual_ones_and_not_in_the_papers_tables()
 
 
 def test_categories_are_whole_on_a_narrow_terminal() -> None:
-    found = [result(pairs, seed) for pairs in PAIRS for seed in (0, 1)]
+    found = [result(pairs, seed) for pairs in PAPER_PAIRS for seed in (0, 1)]
     text = shown(summary_tables(nli_summaries(found)[0]), width=50)
     assert "…" not in text
 
 
-def test_runs_are_summed_up_by_mean_and_deviation() -> None:
+def test_runs_are_summarised_by_mean_and_deviation() -> None:
     found = [result("none", 0), result("none", 1), result("none", 0, "entailment")]
     (summary,) = nli_summaries(found)
     row = next(row for row in summary.rows if row.model == "none")
@@ -279,8 +280,14 @@ def test_every_row_of_the_paper_is_there_whether_it_was_run_or_not() -> None:
         evaluate_nli({"breaking_nli": NliSet(examples(range(2)))}, always("neutral")), {}
     )
     (summary,) = nli_summaries([result("pair2vec"), rule])
-    assert [row.model for row in summary.rows] == [RULE, *PAIRS]
-    assert [printed("breaking_nli", row) for row in summary.rows] == [85.8, 77.0, 87.7, None, 92.9]
+    assert [row.model for row in summary.rows] == [RULE, *PAPER_PAIRS]
+    assert [paper_accuracy("breaking_nli", row) for row in summary.rows] == [
+        85.8,
+        77.0,
+        87.7,
+        None,
+        92.9,
+    ]
     assert [bool(row.figures) for row in summary.rows] == [True, False, False, False, True]
     text = shown(summary_tables(summary))
     assert "missing" in text
@@ -289,12 +296,12 @@ def test_every_row_of_the_paper_is_there_whether_it_was_run_or_not() -> None:
     assert "MultiNLI matched 9" in text
 
 
-def test_the_papers_figures_are_beside_the_word_input_they_are_of() -> None:
+def test_the_papers_figures_are_beside_their_word_input() -> None:
     elmo, other = result("none", words="/x/elmo"), result("none", words="/x/minilm")
     rows = {row.words: row for row in nli_summaries([elmo, other])[0].rows if row.model == "none"}
-    assert printed("multinli_matched", rows["elmo"]) == 79.68
-    assert printed("breaking_nli", rows["elmo"]) == 84.6
-    assert printed("multinli_matched", rows["minilm"]) is None
+    assert paper_accuracy("multinli_matched", rows["elmo"]) == 79.68
+    assert paper_accuracy("breaking_nli", rows["elmo"]) == 84.6
+    assert paper_accuracy("multinli_matched", rows["minilm"]) is None
 
 
 def test_runs_on_other_examples_are_never_in_one_row() -> None:
@@ -303,7 +310,7 @@ def test_runs_on_other_examples_are_never_in_one_row() -> None:
     assert [summary.protocol.train[0][1] for summary in found] == [76889, 5]
 
 
-def test_a_folder_without_results_or_with_a_damaged_one_is_told(tmp_path: Path) -> None:
+def test_a_folder_without_results_or_with_a_damaged_one_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="no such folder of results"):
         read_nli_results(tmp_path / "none")
     (tmp_path / "other.json").write_text('{"task": "qa"}')

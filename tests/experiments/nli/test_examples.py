@@ -1,4 +1,4 @@
-"""Examples as SNLI, MultiNLI and Breaking NLI publish them."""
+"""Files of SNLI, MultiNLI and Breaking NLI."""
 
 import bz2
 import gzip
@@ -16,9 +16,9 @@ from pair2vec.experiments.nli.examples import (
     LABELS,
     NliExample,
     distinct_words,
-    read_examples,
-    read_set,
+    read_nli_set,
 )
+from pair2vec.experiments.nli.train import LabelledExamples
 
 SNLI = {
     "annotator_labels": ["neutral"],
@@ -48,7 +48,7 @@ def write(path: Path, *records: object, opened: Callable[[Path, str], object] = 
 
 def test_an_example_has_its_words_with_their_case_its_label_and_category(tmp_path: Path) -> None:
     path = write(tmp_path / "mixed.jsonl", SNLI, BREAKING)
-    assert read_set(path).examples == [
+    assert read_nli_set(path).examples == [
         NliExample(
             tuple("A person on a horse jumps over a broken-down airplane .".split()),
             tuple("Bob 's horse won't jump .".split()),
@@ -73,31 +73,35 @@ def test_files_are_read_plain_or_compressed(
 ) -> None:
     many = [SNLI] * 3000
     path = write(tmp_path / f"snli.jsonl{suffix}", *many, opened=opened)
-    assert len(read_set(path).examples) == len(many)
+    assert len(read_nli_set(path).examples) == len(many)
 
 
-def test_several_files_are_one_behind_the_other(tmp_path: Path) -> None:
+def test_several_files_are_concatenated(tmp_path: Path) -> None:
     paths = [write(tmp_path / "a.jsonl", SNLI), write(tmp_path / "b.jsonl", BREAKING, SNLI)]
-    labels = [example.label for example in read_examples(paths).examples]
-    assert labels == ["neutral", "contradiction", "neutral"]
+    labelled = LabelledExamples.read(paths)
+    assert [example.label for example in labelled.examples] == [
+        "neutral",
+        "contradiction",
+        "neutral",
+    ]
+    assert labelled.files == {"a.jsonl": 1, "b.jsonl": 2}
 
 
-def test_examples_without_a_gold_label_are_dropped_counted_and_told_of(
+def test_examples_without_a_gold_label_are_dropped_counted_and_logged(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     unlabelled = {**SNLI, "gold_label": "-"}
     path = write(tmp_path / "snli.jsonl", unlabelled, SNLI, unlabelled)
     with caplog.at_level(logging.INFO):
-        found = read_set(path)
+        found = read_nli_set(path)
     assert (len(found.examples), found.dropped) == (1, 2)
     assert "2 examples without a gold label were dropped" in caplog.text
-    assert read_examples([path, path]).dropped == 4
 
 
 def test_the_last_line_needs_no_end_and_empty_lines_are_no_examples(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text(f"{json.dumps(SNLI)}\n\n{json.dumps(SNLI)}")
-    assert len(read_set(path).examples) == 2
+    assert len(read_nli_set(path).examples) == 2
 
 
 @pytest.mark.parametrize(
@@ -111,27 +115,25 @@ def test_the_last_line_needs_no_end_and_empty_lines_are_no_examples(tmp_path: Pa
         (json.dumps({**SNLI, "category": 3}), "category is 3"),
     ],
 )
-def test_what_is_wrong_with_a_line_is_said_with_its_number(
-    line: str, problem: str, tmp_path: Path
-) -> None:
+def test_an_invalid_line_is_named_by_its_number(line: str, problem: str, tmp_path: Path) -> None:
     path = tmp_path / "snli.jsonl"
     path.write_text(f"{json.dumps(SNLI)}\n{line}\n")
     with pytest.raises(InputError, match=r"snli\.jsonl, line 2: ") as raised:
-        read_set(path)
+        read_nli_set(path)
     assert problem in str(raised.value)
 
 
-def test_a_file_that_is_not_there_or_empty_is_named(tmp_path: Path) -> None:
+def test_a_missing_or_empty_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"none\.jsonl: no such file"):
-        read_set(tmp_path / "none.jsonl")
+        read_nli_set(tmp_path / "none.jsonl")
     with pytest.raises(UsageError, match="is a folder"):
-        read_set(tmp_path)
+        read_nli_set(tmp_path)
     with pytest.raises(InputError, match=r"a\.jsonl: has no example with a label"):
-        read_set(write(tmp_path / "a.jsonl", {**SNLI, "gold_label": "-"}))
+        read_nli_set(write(tmp_path / "a.jsonl", {**SNLI, "gold_label": "-"}))
 
 
 def test_distinct_words_are_those_of_all_sentences_each_once(tmp_path: Path) -> None:
-    found = read_set(write(tmp_path / "a.jsonl", BREAKING, BREAKING)).examples
+    found = read_nli_set(write(tmp_path / "a.jsonl", BREAKING, BREAKING)).examples
     assert distinct_words(found, found) == ["The", "line", "is", "yellow", ".", "red"]
 
 
@@ -144,7 +146,7 @@ def test_distinct_words_are_those_of_all_sentences_each_once(tmp_path: Path) -> 
     ],
 )
 def test_the_published_sets_are_read(name: str, count: int) -> None:
-    found = read_set(real_data(name))
+    found = read_nli_set(real_data(name))
     assert len(found.examples) + found.dropped == count
     assert {example.label for example in found.examples} == set(LABELS)
     has_category = {example.category is not None for example in found.examples}

@@ -40,16 +40,16 @@ def folder(
     return out
 
 
-def share_right(classifier: Classifier, found: list[NliExample]) -> float:
+def accuracy(classifier: Classifier, found: list[NliExample]) -> float:
     labels = classifier.predict(found).labels
     return float(np.mean([e.label == label for e, label in zip(found, labels, strict=True)]))
 
 
-def test_with_pair_vectors_it_knows_pairs_of_words_that_it_never_saw(trained: Classifier) -> None:
-    assert share_right(trained, UNSEEN) > 0.95
+def test_with_pair_vectors_it_generalises_to_unseen_words(trained: Classifier) -> None:
+    assert accuracy(trained, UNSEEN) > 0.95
 
 
-def test_without_them_it_learns_words_by_heart_and_knows_nothing_of_others(
+def test_without_pair_vectors_it_memorises_words_and_does_not_generalise(
     inputs: dict[str, Path], tmp_path: Path
 ) -> None:
     seen = LabelledExamples(examples(range(12)), {})
@@ -64,50 +64,52 @@ def test_without_them_it_learns_words_by_heart_and_knows_nothing_of_others(
         longer,
         more_words=distinct_words(UNSEEN),
     )
-    assert share_right(base, seen.examples) > 0.8
-    assert share_right(base, UNSEEN) < 0.6
-    # More words than those of the examples were asked for, and are known.
+    assert accuracy(base, seen.examples) > 0.8
+    assert accuracy(base, UNSEEN) < 0.6
+    # The words of `more_words` are known, too.
     loaded = load_classifier(tmp_path / "base", distinct_words(UNSEEN))
     expected = loaded.predict(UNSEEN).probabilities
     np.testing.assert_allclose(base.predict(UNSEEN).probabilities, expected, atol=1e-6)
 
 
-def test_differences_of_word_vectors_do_here_what_pair_vectors_do(
+def test_differences_of_word_vectors_generalise_here_as_pair_vectors_do(
     inputs: dict[str, Path], tmp_path: Path
 ) -> None:
     found = train_classifier(
         tmp_path / "model", data(3), places(inputs, "pair_distance"), settings()
     )
-    assert share_right(found, UNSEEN) > 0.95
+    assert accuracy(found, UNSEEN) > 0.95
 
 
-KIM_EXAMPLES = [
+WORDNET_EXAMPLES = [
     NliExample(("the", x), ("the", y), label)
     for (x, y), label in zip(
         [("dog", "animal"), ("dog", "wolf"), ("hot", "cold")], LABELS, strict=True
     )
 ]
-"""Their nouns have no word vectors: only WordNet tells them apart."""
+"""Their words have no vectors: only WordNet distinguishes them."""
 
 
-def test_kim_learns_from_wordnet(inputs: dict[str, Path], tmp_path: Path) -> None:
-    few = LabelledExamples(KIM_EXAMPLES * 12, {"few": 36})
-    kim = train_classifier(
-        tmp_path / "kim",
+def test_wordnet_features_suffice_for_words_without_vectors(
+    inputs: dict[str, Path], tmp_path: Path
+) -> None:
+    few = LabelledExamples(WORDNET_EXAMPLES * 12, {"few": 36})
+    classifier = train_classifier(
+        tmp_path / "wordnet",
         NliData(few, few),
         places(inputs, "wordnet"),
         settings("training.epochs=30", "training.patience=0"),
     )
-    assert kim.predict(KIM_EXAMPLES).labels == list(LABELS)
-    loaded = load_classifier(tmp_path / "kim", distinct_words(KIM_EXAMPLES))
-    assert loaded.predict(KIM_EXAMPLES).labels == list(LABELS)
+    assert classifier.predict(WORDNET_EXAMPLES).labels == list(LABELS)
+    loaded = load_classifier(tmp_path / "wordnet", distinct_words(WORDNET_EXAMPLES))
+    assert loaded.predict(WORDNET_EXAMPLES).labels == list(LABELS)
 
 
-def test_pair_vectors_and_wordnet_side_by_side_know_what_either_knows(
+def test_pair_vectors_and_wordnet_concatenated_have_the_information_of_both(
     inputs: dict[str, Path], tmp_path: Path
 ) -> None:
     world = data(3)
-    mixed = LabelledExamples([*world.train.examples, *KIM_EXAMPLES * 12], {"both": 171})
+    mixed = LabelledExamples([*world.train.examples, *WORDNET_EXAMPLES * 12], {"both": 171})
     out = tmp_path / "both"
     both = train_classifier(
         out,
@@ -116,18 +118,18 @@ def test_pair_vectors_and_wordnet_side_by_side_know_what_either_knows(
         settings("training.epochs=30"),
         more_words=distinct_words(UNSEEN),
     )
-    assert share_right(both, UNSEEN) > 0.95
-    assert both.predict(KIM_EXAMPLES).labels == list(LABELS)
-    asked = [*UNSEEN, *KIM_EXAMPLES]
-    loaded = load_classifier(out, distinct_words(asked))
-    expected = both.predict(asked).probabilities
-    np.testing.assert_allclose(loaded.predict(asked).probabilities, expected, atol=1e-6)
+    assert accuracy(both, UNSEEN) > 0.95
+    assert both.predict(WORDNET_EXAMPLES).labels == list(LABELS)
+    all_examples = [*UNSEEN, *WORDNET_EXAMPLES]
+    loaded = load_classifier(out, distinct_words(all_examples))
+    expected = both.predict(all_examples).probabilities
+    np.testing.assert_allclose(loaded.predict(all_examples).probabilities, expected, atol=1e-6)
     assert both.config["pair_source"]["words"] == 244
     with pytest.raises(InputError, match="another content of --pair-model"):
-        load_classifier(out, distinct_words(asked), places={"pair_model": "wikipedia"})
+        load_classifier(out, distinct_words(all_examples), places={"pair_model": "wikipedia"})
 
 
-def test_a_loaded_classifier_says_what_the_trained_one_said(
+def test_a_loaded_classifier_predicts_as_the_trained_one_did(
     trained: Classifier, folder: Path
 ) -> None:
     loaded = load_classifier(folder, distinct_words(UNSEEN))
@@ -145,7 +147,9 @@ def test_predictions_come_in_the_order_of_the_examples(trained: Classifier) -> N
     assert trained.predict([]).labels == []
 
 
-def test_a_folder_holds_what_was_learnt_and_how(folder: Path, inputs: dict[str, Path]) -> None:
+def test_a_folder_has_the_trained_weights_and_how_they_were_trained(
+    folder: Path, inputs: dict[str, Path]
+) -> None:
     config = json.loads((folder / "config.json").read_bytes())
     assert (config["kind"], config["format"]) == ("nli classifier", 1)
     assert config["labels"] == list(LABELS)
@@ -211,7 +215,7 @@ def test_inputs_that_have_moved_can_be_named(folder: Path, tmp_path: Path) -> No
         load_classifier(out, ["the"])
     moved = {"words": config["inputs"]["words"], "pair_model": None}
     loaded = load_classifier(out, distinct_words(UNSEEN), places=moved)
-    assert share_right(loaded, UNSEEN) > 0.95
+    assert accuracy(loaded, UNSEEN) > 0.95
 
 
 def test_another_pair_model_in_the_place_of_the_one_it_was_trained_with_is_refused(
@@ -232,7 +236,7 @@ def test_another_file_of_word_vectors_at_the_same_path_is_refused(
     inputs: dict[str, Path], tmp_path: Path
 ) -> None:
     words = tmp_path / "words.vec"
-    shutil.copy(inputs["words"], words)
+    shutil.copy(inputs["words.vec"], words)
     named = replace(places(inputs, "none"), words=str(words))
     steps = iter(range(3))
     with pytest.raises(Interrupted):
@@ -253,7 +257,7 @@ def test_the_same_seed_makes_the_same_classifier(folder: Path, trained: Classifi
             assert torch.equal(stored[name], weights)
 
 
-def test_a_training_that_was_stopped_goes_on_to_the_same_classifier(
+def test_an_interrupted_training_resumes_to_the_same_classifier(
     folder: Path, inputs: dict[str, Path], tmp_path: Path
 ) -> None:
     out, named = tmp_path / "model", places(inputs, "pair2vec")
@@ -288,7 +292,7 @@ def test_what_is_complete_is_neither_trained_again_nor_overwritten_unasked(
         train_classifier(out, data(3), named, settings(), resume=True)
     reports: list[object] = []
     again = train_classifier(folder, data(3), named, settings(), resume=True, report=reports.append)
-    assert share_right(again, UNSEEN) > 0.95
+    assert accuracy(again, UNSEEN) > 0.95
     assert not reports
     short = settings("training.epochs=1")
     replaced = train_classifier(out, data(3), named, short, overwrite=True)
@@ -306,7 +310,7 @@ def test_a_folder_of_something_else_is_left_alone(inputs: dict[str, Path], tmp_p
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
 
-def test_inputs_that_are_not_there_are_found_out_before_anything_is_written(
+def test_missing_inputs_show_before_anything_is_written(
     inputs: dict[str, Path], tmp_path: Path
 ) -> None:
     for named, message in [
@@ -325,44 +329,44 @@ def test_inputs_that_are_not_there_are_found_out_before_anything_is_written(
     assert not (tmp_path / "out").exists()
 
 
-def test_pair_vectors_are_evened_out_if_asked(inputs: dict[str, Path]) -> None:
+def test_pair_vectors_are_whitened_on_request(inputs: dict[str, Path]) -> None:
     bundled = replace(places(inputs, "pair2vec"), pair_model=None)
-    plain, evened = (
+    plain, whitened = (
         open_inputs(bundled, data().words(), PairsConfig(whitening=whitening)).relations
         for whitening in (0, 0.5)
     )
     assert isinstance(plain, PairAttention)
-    assert isinstance(evened, PairAttention)
-    weights = [dict(layer.pair.encoder.named_buffers()) for layer in (plain, evened)]
+    assert isinstance(whitened, PairAttention)
+    weights = [dict(layer.pair.encoder.named_buffers()) for layer in (plain, whitened)]
     changed = [name for name, values in weights[0].items() if not values.equal(weights[1][name])]
     last = max(name.rpartition(".")[0] for name in weights[0])
     assert changed == [f"{last}.weight", f"{last}.bias"]
 
 
-def test_the_pair_that_decides_is_named_first(trained: Classifier, inputs: dict[str, Path]) -> None:
+def test_the_decisive_pair_comes_first(trained: Classifier, inputs: dict[str, Path]) -> None:
     for example in UNSEEN[:6]:
         found = explain(trained, example, top=3)
         assert found.label == example.label
-        assert (found.shares[0].premise, found.shares[0].hypothesis) == (
+        assert (found.attributions[0].premise, found.attributions[0].hypothesis) == (
             example.premise[1],
             example.hypothesis[1],
         )
-        assert found.shares[0].pairs > 0
-        assert len(found.shares) == 3
+        assert found.attributions[0].pairs > 0
+        assert len(found.attributions) == 3
         assert found.probabilities[found.label] == max(found.probabilities.values())
         assert sum(found.probabilities.values()) == pytest.approx(1)
 
 
-def test_a_share_is_what_the_margin_loses_to_first_order(trained: Classifier) -> None:
+def test_an_attribution_is_what_the_margin_loses_to_first_order(trained: Classifier) -> None:
     """Against the change that a little less of a pair's attention makes."""
     from pair2vec.experiments.nli.batches import EncodedExamples, NliBatches
     from pair2vec.experiments.nli.esim import Attention, attend
 
-    # Without a word twice, so that a word tells its place.
+    # Without repeated words, so that a word has one position.
     example = next(e for e in UNSEEN if len(e.premise) == 3)
     network = trained.network
-    numbered = EncodedExamples([example])
-    batch = NliBatches(numbered, network.embedder, network.relations).batch(np.zeros(1, np.int64))
+    batches = NliBatches(EncodedExamples([example]), network.embedder, network.relations)
+    batch = batches.batch(np.zeros(1, np.int64))
     found = explain(trained, example, top=100)
     label = LABELS.index(found.label)
     network.double()
@@ -375,18 +379,18 @@ def test_a_share_is_what_the_margin_loses_to_first_order(trained: Classifier) ->
                 scores = network.classify(batch, encoded, of_words, of_pairs)[0].double()
                 return float(scores[label] - (scores.sum() - scores[label]) / 2)
 
-            for share in found.shares[:2]:
-                i = example.premise.index(share.premise)
-                j = example.hypothesis.index(share.hypothesis)
+            for pair in found.attributions[:2]:
+                i = example.premise.index(pair.premise)
+                j = example.hypothesis.index(pair.hypothesis)
                 less = Attention(*(part.clone() for part in full))
-                less.of_a[0, i, j] *= 0.98
-                less.of_b[0, j, i] *= 0.98
+                less.a_to_b[0, i, j] *= 0.98
+                less.b_to_a[0, j, i] *= 0.98
                 whole = margin(full, full)
                 assert (whole - margin(full, less)) / 0.02 == pytest.approx(
-                    share.pairs, rel=0.1, abs=0.01
+                    pair.pairs, rel=0.1, abs=0.01
                 )
                 assert (whole - margin(less, full)) / 0.02 == pytest.approx(
-                    share.words, rel=0.1, abs=0.01
+                    pair.words, rel=0.1, abs=0.01
                 )
     finally:
         network.float()

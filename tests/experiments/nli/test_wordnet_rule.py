@@ -1,4 +1,4 @@
-"""What WordNet alone says of two sentences that differ in a word."""
+"""The WordNet rule: labels of sentences by the words that differ."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from tests.real_data import real_data
 from tests.wordnet.real_wordnet import real_wordnet
 from tests.wordnet.small_wordnet import SMALL, Link, meaning, small_wordnet
 
-from pair2vec.experiments.nli.examples import read_set
+from pair2vec.experiments.nli.examples import read_nli_set
 from pair2vec.experiments.nli.wordnet_rule import wordnet_label
 
 WORLD = (
@@ -46,7 +46,7 @@ def label(folder: Path, premise: str, hypothesis: str) -> str | None:
         ("dog", "unheard", None),
     ],
 )
-def test_the_relation_of_the_word_that_is_replaced_decides(
+def test_the_relation_of_the_replaced_word_decides(
     premise: str, hypothesis: str, expected: str | None, tmp_path: Path
 ) -> None:
     sentence = "The {} saw it ."
@@ -78,13 +78,13 @@ def test_the_relation_of_the_word_that_is_replaced_decides(
         ("a dog is hot", "a husky is hope", None),
     ],
 )
-def test_sentences_are_aligned_and_their_differences_put_together(
+def test_sentences_are_aligned_and_their_replacements_combined(
     premise: str, hypothesis: str, expected: str | None, tmp_path: Path
 ) -> None:
     assert label(tmp_path, premise, hypothesis) == expected
 
 
-def test_the_longest_parts_of_a_difference_are_tried_first(tmp_path: Path) -> None:
+def test_the_longest_collocations_are_tried_first(tmp_path: Path) -> None:
     world = (*WORLD, meaning("fire water", "n", "hot_dog", Link("@", "wine")))
     wordnet = small_wordnet(tmp_path, world)
     # As one word it is a wine; the dog in it would be a wolf's sibling.
@@ -93,8 +93,8 @@ def test_the_longest_parts_of_a_difference_are_tried_first(tmp_path: Path) -> No
     assert wordnet_label(wordnet, ["hot", "dog"], ["wolf"]) == "contradiction"
 
 
-def test_most_of_breaking_nli_is_known_to_the_real_wordnet() -> None:
-    examples = read_set(real_data("nli/breaking_nli.jsonl.xz")).examples[::20]
+def test_the_real_wordnet_labels_most_of_breaking_nli() -> None:
+    examples = read_nli_set(real_data("nli/breaking_nli.jsonl.xz")).examples[::20]
     wordnet = real_wordnet()
     right = sum(wordnet_label(wordnet, e.premise, e.hypothesis) == e.label for e in examples)
     assert 0.75 < right / len(examples) < 0.95

@@ -1,8 +1,8 @@
-"""An invented world of capitals: passages that tell some, and questions some of which they answer.
+"""An invented world of capitals: passages that state some, and questions that some of them answer.
 
-Which country has which capital is another in each passage, so that nothing is known by heart. In
-the second world, of relatives, passages only list words: which of them is meant is known to pair
-vectors alone, as in the tests of NLI.
+Each passage has capitals of its own, so that nothing can be memorised. In the second world, of
+relatives, passages only list words: which of them is the answer only pair vectors show, as in the
+tests of NLI.
 """
 
 import json
@@ -14,7 +14,7 @@ import numpy as np
 from tests.wordnet.small_wordnet import write_wordnet
 
 from pair2vec.experiments.qa.answerer import QaSettings, qa_settings
-from pair2vec.experiments.qa.examples import GoldAnswer, QaQuestion, QaSet, Text
+from pair2vec.experiments.qa.examples import GoldAnswer, QaQuestion, QaSet, TokenisedText
 from pair2vec.experiments.qa.train import QaData
 from pair2vec.experiments.tasks.inputs import InputPaths
 from pair2vec.word_vectors.formats import write_vec
@@ -71,23 +71,22 @@ def write_words(path: Path) -> Path:
 
 
 def relative(family: int, member: int) -> str:
-    """Member 0 is the one that the others are relatives of; the spelling tells nothing."""
+    """Member 0 is the one that the others are relatives of; the spelling carries no information."""
     return f"w{NAMES[4 * family + member]}"
 
 
 def relatives(families: range) -> QaSet:
     """Which of a word's relatives in the passage is the second? In some passages, none is."""
-    found = QaSet([], [], {"relatives.json": len(families)})
+    qa_set = QaSet([], [], {"relatives.json": len(families)})
     for family in families:
         order = np.random.default_rng(family).permutation([1, 2, 3]).tolist()
         listed = [relative(family, kind) for kind in order if kind != 2 or family % 4]
-        passage, target = Text.of(" ".join(listed)), relative(family, 2)
+        passage, target = TokenisedText.of(" ".join(listed)), relative(family, 2)
         answers = (GoldAnswer(target, passage.text.index(target)),) if target in listed else ()
-        found.questions.append(
-            QaQuestion(f"q{family}", Text.of(relative(family, 0)), len(found.passages), answers)
-        )
-        found.passages.append(passage)
-    return found
+        text = TokenisedText.of(relative(family, 0))
+        qa_set.questions.append(QaQuestion(f"q{family}", text, len(qa_set.passages), answers))
+        qa_set.passages.append(passage)
+    return qa_set
 
 
 def write_relatives(folder: Path) -> dict[str, InputPaths]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from pair2vec.experiments.qa.examples import GoldAnswer, QaQuestion, Text
+from pair2vec.experiments.qa.examples import GoldAnswer, QaQuestion, TokenisedText
 
 
 def paragraph(context: str, questions: Mapping[str, Sequence[str]]) -> dict[str, Any]:
@@ -29,4 +29,6 @@ def write_squad(path: Path, *paragraphs: Mapping[str, Any], title: str = "Dogs")
 
 def question(name: str, *answers: str) -> QaQuestion:
     """One that is answered by these texts."""
-    return QaQuestion(name, Text.of(name), 0, tuple(GoldAnswer(text, 0) for text in answers))
+    return QaQuestion(
+        name, TokenisedText.of(name), 0, tuple(GoldAnswer(text, 0) for text in answers)
+    )

@@ -17,11 +17,11 @@ from pair2vec.experiments.qa.batches import (
     QaBatches,
     Windows,
     answering_windows,
-    spelled,
+    character_codes,
     training_windows,
 )
 from pair2vec.experiments.qa.bidaf import Bidaf, BidafConfig, CharacterCnn, SelfAttention, Trilinear
-from pair2vec.experiments.qa.examples import GoldAnswer, QaQuestion, QaSet, Text
+from pair2vec.experiments.qa.examples import GoldAnswer, QaQuestion, QaSet, TokenisedText
 from pair2vec.experiments.qa.spans import SpanScores, span_loss
 from pair2vec.experiments.tasks.batches import PadLength, bucketed_length, exact_length
 from pair2vec.experiments.tasks.inputs import InputPaths, open_inputs
@@ -38,32 +38,35 @@ def named(tmp_path_factory: pytest.TempPathFactory) -> dict[str, InputPaths]:
 def questions() -> QaSet:
     """Of several lengths, one of them without any word, one with words of the small WordNet."""
     found = relatives(range(6))
-    found.passages.extend([Text.of(LONG), Text.of(""), Text.of(relative(0, 2))])
+    found.passages.extend(
+        [TokenisedText.of(LONG), TokenisedText.of(""), TokenisedText.of(relative(0, 2))]
+    )
     asked = [f"Is {relative(0, 0)} longer than a cold wolf?", relative(0, 0), f"{relative(0, 0)} ?"]
     answers = [(GoldAnswer("many", LONG.index("many")),), (), ()]
     found.questions.extend(
-        QaQuestion(f"more{n}", Text.of(text), 6 + n, answers[n]) for n, text in enumerate(asked)
+        QaQuestion(f"more{n}", TokenisedText.of(text), 6 + n, answers[n])
+        for n, text in enumerate(asked)
     )
     return found
 
 
 def make(places: InputPaths) -> tuple[Bidaf, EncodedQuestions]:
     torch.manual_seed(0)
-    numbered = EncodedQuestions(questions())
-    opened = open_inputs(places, numbered.words, settings().pairs)
+    encoded = EncodedQuestions(questions())
+    opened = open_inputs(places, encoded.words, settings().pairs)
     config = BidafConfig(hidden=5, filters=4, characters=3, filter_width=3, no_answer=6)
-    return Bidaf(opened.embedder, opened.relations, config).eval(), numbered
+    return Bidaf(opened.embedder, opened.relations, config).eval(), encoded
 
 
-def batch_of(network: Bidaf, numbered: EncodedQuestions, *chosen: int) -> QaBatch:
-    windows = answering_windows(numbered, np.array(chosen), 100)
-    batches = QaBatches(numbered, windows, network.embedder, network.relations)
-    return batches.batch(np.arange(len(chosen)))
+def batch_of(network: Bidaf, encoded: EncodedQuestions, *indices: int) -> QaBatch:
+    windows = answering_windows(encoded, np.array(indices), 100)
+    batches = QaBatches(encoded, windows, network.embedder, network.relations)
+    return batches.batch(np.arange(len(indices)))
 
 
 def plain_scores(network: Bidaf, batch: QaBatch) -> SpanScores:
     """The formulas for one question, word by word and with torch's own layers."""
-    letters = network.characters(batch.letters)
+    letters = network.characters(batch.characters)
 
     def encode(inputs: Tensor, rows: Tensor) -> Tensor:
         words = torch.cat([inputs[0], torch.stack([letters[row] for row in rows[0]])], dim=1)
@@ -108,9 +111,9 @@ def plain_self_attention(layer: SelfAttention, x: Tensor) -> Tensor:
 
 @pytest.mark.parametrize("pairs", ["none", "pair_distance", "pair_distance+wordnet"])
 def test_scores_are_those_of_the_formulas(pairs: str, named: dict[str, InputPaths]) -> None:
-    network, numbered = make(named[pairs])
+    network, encoded = make(named[pairs])
     for number in (0, 3, 6, 7, 8):
-        batch = batch_of(network, numbered, number)
+        batch = batch_of(network, encoded, number)
         found, expected = network(batch), plain_scores(network, batch)
         for one, other in zip(found, expected, strict=True):
             torch.testing.assert_close(one[0], other, rtol=1e-4, atol=1e-5)
@@ -120,10 +123,10 @@ def test_scores_are_those_of_the_formulas(pairs: str, named: dict[str, InputPath
 def test_a_question_has_the_same_scores_beside_longer_ones(
     pairs: str, named: dict[str, InputPaths]
 ) -> None:
-    network, numbered = make(named[pairs])
-    together = network(batch_of(network, numbered, *range(9)))
+    network, encoded = make(named[pairs])
+    together = network(batch_of(network, encoded, *range(9)))
     for number in range(9):
-        alone = network(batch_of(network, numbered, number))
+        alone = network(batch_of(network, encoded, number))
         length = alone.starts.shape[1]
         for side in ("starts", "ends"):
             found = getattr(together, side)[number]
@@ -134,45 +137,47 @@ def test_a_question_has_the_same_scores_beside_longer_ones(
         torch.testing.assert_close(together.no_answer[number], alone.no_answer[0])
 
 
-@pytest.mark.parametrize("widths", [exact_length, bucketed_length])
-def test_every_word_has_its_own_letters(widths: PadLength, named: dict[str, InputPaths]) -> None:
-    network, numbered = make(named["none"])
-    windows = answering_windows(numbered, np.arange(9), 100)
-    batches = QaBatches(numbered, windows, network.embedder, network.relations, widths)
+@pytest.mark.parametrize("pad_length", [exact_length, bucketed_length])
+def test_every_word_has_its_own_characters(
+    pad_length: PadLength, named: dict[str, InputPaths]
+) -> None:
+    network, encoded = make(named["none"])
+    windows = answering_windows(encoded, np.arange(9), 100)
+    batches = QaBatches(encoded, windows, network.embedder, network.relations, pad_length)
     batch, asked = batches.batch(np.arange(9)), questions()
     for place, question in enumerate(asked.questions):
         for rows, text in (
             (batch.passage_rows, asked.passages[question.passage]),
             (batch.question_rows, question.text),
         ):
-            found = batch.letters[rows[place, : len(text.words)]].numpy()
-            assert np.array_equal(found, spelled(text.words))
+            found = batch.characters[rows[place, : len(text.words)]].numpy()
+            assert np.array_equal(found, character_codes(text.words))
 
 
 @pytest.mark.parametrize("pairs", ["none", "pair_distance"])
-def test_places_by_class_change_nothing(pairs: str, named: dict[str, InputPaths]) -> None:
-    network, numbered = make(named[pairs])
-    windows, found = training_windows(numbered, 100)[0], []
-    chosen = np.arange(len(windows.question))
-    for widths in (exact_length, bucketed_length):
-        batches = QaBatches(numbered, windows, network.embedder, network.relations, widths)
-        batch = batches.batch(chosen)
-        assert batch.passages.is_word.shape[1] == widths(int(windows.length.max()))
+def test_bucketed_padding_changes_nothing(pairs: str, named: dict[str, InputPaths]) -> None:
+    network, encoded = make(named[pairs])
+    windows, found = training_windows(encoded, 100)[0], []
+    indices = np.arange(len(windows.question))
+    for pad_length in (exact_length, bucketed_length):
+        batches = QaBatches(encoded, windows, network.embedder, network.relations, pad_length)
+        batch = batches.batch(indices)
+        assert batch.passages.is_word.shape[1] == pad_length(int(windows.length.max()))
         network.zero_grad()
         loss = span_loss(network(batch), batch.answers).sum()
         torch.autograd.backward(loss)
         found.append([loss, *(w.grad for w in network.parameters() if w.grad is not None)])
-    assert len(batch.letters) == bucketed_length(len(batch.letters))
+    assert len(batch.characters) == bucketed_length(len(batch.characters))
     for one, other in zip(*found, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
 
 
 def test_gradients_do_not_depend_on_padding_either(named: dict[str, InputPaths]) -> None:
-    network, numbered = make(named["pair_distance"])
+    network, encoded = make(named["pair_distance"])
     found = []
-    for chosen in ((0, 1, 2), (0, 1, 2, 6)):
+    for indices in ((0, 1, 2), (0, 1, 2, 6)):
         network.zero_grad()
-        scores = network(batch_of(network, numbered, *chosen))
+        scores = network(batch_of(network, encoded, *indices))
         real = [part[:3].masked_fill(part[:3] == -torch.inf, 0).square().sum() for part in scores]
         torch.autograd.backward(sum(real))
         found.append([w.grad for w in network.parameters() if w.grad is not None])
@@ -182,12 +187,12 @@ def test_gradients_do_not_depend_on_padding_either(named: dict[str, InputPaths])
 
 
 def test_a_window_is_read_as_a_passage_of_its_own(named: dict[str, InputPaths]) -> None:
-    network, numbered = make(named["none"])
+    network, encoded = make(named["none"])
     windows = Windows(np.array([6]), np.array([3]), np.array([5]))
-    part = QaBatches(numbered, windows, network.embedder, network.relations).batch(np.arange(1))
-    words = numbered.sentences.text(*numbered.sentences.block(numbered.passages[[6]]))[0]
+    part = QaBatches(encoded, windows, network.embedder, network.relations).batch(np.arange(1))
+    words = encoded.sentences.text(*encoded.sentences.block(encoded.passages[[6]]))[0]
     found = questions()
-    found.passages[6] = Text.of(" ".join(words[3:8]))
+    found.passages[6] = TokenisedText.of(" ".join(words[3:8]))
     alone = EncodedQuestions(found)
     expected = network(batch_of(network, alone, 6))
     for one, other in zip(network(part), expected, strict=True):
@@ -197,10 +202,10 @@ def test_a_window_is_read_as_a_passage_of_its_own(named: dict[str, InputPaths]) 
 
 
 def test_a_batch_has_the_answers_of_its_questions(named: dict[str, InputPaths]) -> None:
-    network, numbered = make(named["none"])
-    windows, left = training_windows(numbered, 100)
-    assert left == (0, 0)
-    batches = QaBatches(numbered, windows, network.embedder, network.relations)
+    network, encoded = make(named["none"])
+    windows, skipped = training_windows(encoded, 100)
+    assert skipped == (0, 0)
+    batches = QaBatches(encoded, windows, network.embedder, network.relations)
     batch = batches.batch(np.array([0, 1, 7]))
     # Every fourth family has no second relative.
     assert batch.answers[[0, 2]].tolist() == [[-1, -1], [-1, -1]]
@@ -210,7 +215,7 @@ def test_a_batch_has_the_answers_of_its_questions(named: dict[str, InputPaths]) 
     assert batches.sizes[[0, 6]].tolist() == [[2, 1], [20, 8]]
 
 
-def test_only_what_is_learnt_has_gradients(named: dict[str, InputPaths]) -> None:
+def test_only_trained_weights_have_gradients(named: dict[str, InputPaths]) -> None:
     network, _ = make(named["pair_distance"])
     names = {name for name, weights in network.named_parameters() if weights.requires_grad}
     assert [name for name in names if name.startswith("embedder")] == ["embedder.unknown"]
@@ -229,8 +234,8 @@ def test_pairs_widen_the_projection_and_nothing_else(named: dict[str, InputPaths
 
 
 def test_dropout_is_for_training_only(named: dict[str, InputPaths]) -> None:
-    network, numbered = make(named["none"])
-    batch = batch_of(network, numbered, 0, 6)
+    network, encoded = make(named["none"])
+    batch = batch_of(network, encoded, 0, 6)
 
     def twice() -> Iterator[Tensor]:
         return (network(batch).no_answer for _ in range(2))
@@ -240,8 +245,8 @@ def test_dropout_is_for_training_only(named: dict[str, InputPaths]) -> None:
     assert not torch.equal(*twice())
 
 
-def test_a_word_is_spelled_by_its_bytes() -> None:
-    found = spelled(["ab", "é", "", "x" * 99, "\udc80"])
+def test_character_codes_are_bytes_plus_one() -> None:
+    found = character_codes(["ab", "é", "", "x" * 99, "\udc80"])
     assert found.shape == (5, MAX_CHARACTERS)
     assert found[0, :3].tolist() == [98, 99, 0]
     assert found[1, :3].tolist() == [0xC3 + 1, 0xA9 + 1, 0]
@@ -250,17 +255,17 @@ def test_a_word_is_spelled_by_its_bytes() -> None:
     assert not found[4].any()
 
 
-def test_characters_are_seen_through_filters() -> None:
+def test_the_character_cnn_is_the_maximum_over_convolutions() -> None:
     torch.manual_seed(0)
     layer = CharacterCnn(dimension=3, filters=4, width=2)
-    letters = torch.from_numpy(spelled(["abc"]))
+    letters = torch.from_numpy(character_codes(["abc"]))
     vectors = layer.letters(letters.int())[0]
     seen = [layer.filters(vectors[n : n + 2].T.flatten()) for n in range(MAX_CHARACTERS - 1)]
     torch.testing.assert_close(layer(letters)[0], torch.stack(seen).amax(dim=0).relu())
-    assert not torch.equal(layer(letters), layer(torch.from_numpy(spelled(["acb"]))))
+    assert not torch.equal(layer(letters), layer(torch.from_numpy(character_codes(["acb"]))))
 
 
-def test_settings_that_make_no_sense_are_refused() -> None:
+def test_invalid_settings_are_refused() -> None:
     with pytest.raises(UsageError, match=r"bidaf\.hidden is 0; it must be 1 or more"):
         BidafConfig(hidden=0)
     with pytest.raises(UsageError, match=r"bidaf\.dropout is 1"):

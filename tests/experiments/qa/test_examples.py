@@ -1,4 +1,4 @@
-"""Questions and passages as they are published, and answers as words."""
+"""SQuAD files, tokenised texts, and answers as spans of words."""
 
 import json
 import lzma
@@ -11,8 +11,8 @@ from tests.experiments.qa.small_squad import paragraph, write_squad
 from tests.real_data import real_data
 
 from pair2vec.errors import InputError, UsageError
-from pair2vec.experiments.qa.examples import GoldAnswer, Text, answer_words, read_qa
-from pair2vec.experiments.qa.squad import normalised
+from pair2vec.experiments.qa.examples import GoldAnswer, TokenisedText, answer_span, read_qa
+from pair2vec.experiments.qa.squad import normalise_answer
 from pair2vec.text.sentences import cased_tokens
 
 PASSAGE = "Rex, a two-page dog (the U.S.’s best), didn't cost $1,000.50 in 1990–95."
@@ -22,8 +22,8 @@ TEXTS = st.text(
 )
 
 
-def test_words_are_the_corpus_words_parted_at_hyphens_with_quotes_straight() -> None:
-    text = Text.of(PASSAGE)
+def test_words_are_corpus_tokens_split_at_hyphens_with_straight_quotes() -> None:
+    text = TokenisedText.of(PASSAGE)
     assert " ".join(text.words) == (
         "Rex , a two - page dog ( the U.S. 's best ) , didn't cost $ 1,000.50 in 1990 – 95 ."
     )
@@ -32,8 +32,8 @@ def test_words_are_the_corpus_words_parted_at_hyphens_with_quotes_straight() -> 
 
 
 @given(TEXTS)
-def test_words_stand_where_they_say_and_only_what_does_not_show_is_between(text: str) -> None:
-    found = Text.of(text)
+def test_offsets_are_exact_and_skip_only_invisible_characters(text: str) -> None:
+    found = TokenisedText.of(text)
     assert len(found.words) == len(found.starts) == len(found.ends)
     end = 0
     for word, start, stop in zip(found.words, found.starts, found.ends, strict=True):
@@ -50,14 +50,14 @@ def test_words_stand_where_they_say_and_only_what_does_not_show_is_between(text:
 def test_words_of_plain_text_are_those_of_the_corpora(text: str) -> None:
     # An empty pair of brackets is taken out of a corpus, and not out of a passage.
     if not any(removed in "".join(text.split()) for removed in ("()", "(,", ",)")):
-        assert [*Text.of(text).words] == cased_tokens(text)
+        assert [*TokenisedText.of(text).words] == cased_tokens(text)
 
 
 @given(TEXTS, st.data())
 def test_an_answer_is_covered_by_its_words_and_by_no_others(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, len(text)))
-    passage = Text.of(text)
+    passage = TokenisedText.of(text)
     touched = [
         number
         for number, (first, last) in enumerate(zip(passage.starts, passage.ends, strict=True))
@@ -67,18 +67,18 @@ def test_an_answer_is_covered_by_its_words_and_by_no_others(text: str, data: st.
     if start == end:
         expected = None
     assert passage.covering(start, end) == expected
-    assert answer_words(passage, GoldAnswer(text[start:end], start)) == expected
+    assert answer_span(passage, GoldAnswer(text[start:end], start)) == expected
 
 
-def test_an_answer_at_a_wrong_offset_is_found_at_the_nearest_place() -> None:
-    passage = Text.of("one two one three one")
-    assert answer_words(passage, GoldAnswer("one", 7)) == (2, 2)
-    assert answer_words(passage, GoldAnswer("one", 12)) == (2, 2)
-    assert answer_words(passage, GoldAnswer("one", 99)) == (4, 4)
-    assert answer_words(passage, GoldAnswer("one", -5)) == (0, 0)
-    assert answer_words(passage, GoldAnswer("four", 4)) is None
-    assert answer_words(passage, GoldAnswer(" ", 3)) is None
-    assert answer_words(passage, GoldAnswer("", 2)) is None
+def test_an_answer_at_a_wrong_offset_is_found_at_its_nearest_occurrence() -> None:
+    passage = TokenisedText.of("one two one three one")
+    assert answer_span(passage, GoldAnswer("one", 7)) == (2, 2)
+    assert answer_span(passage, GoldAnswer("one", 12)) == (2, 2)
+    assert answer_span(passage, GoldAnswer("one", 99)) == (4, 4)
+    assert answer_span(passage, GoldAnswer("one", -5)) == (0, 0)
+    assert answer_span(passage, GoldAnswer("four", 4)) is None
+    assert answer_span(passage, GoldAnswer(" ", 3)) is None
+    assert answer_span(passage, GoldAnswer("", 2)) is None
 
 
 def test_a_file_has_passages_questions_and_answers(tmp_path: Path) -> None:
@@ -111,7 +111,9 @@ def test_a_file_has_passages_questions_and_answers(tmp_path: Path) -> None:
         ('{"data": [{"paragraphs": [{"qas": []}]}]}', "paragraph 1: context is missing; it must"),
     ],
 )
-def test_a_file_that_is_no_squad_is_one_line(tmp_path: Path, content: str, problem: str) -> None:
+def test_a_file_that_is_not_squad_is_an_error_of_one_line(
+    tmp_path: Path, content: str, problem: str
+) -> None:
     path = tmp_path / "dev.json"
     path.write_text(content)
     with pytest.raises(InputError, match=problem) as caught:
@@ -119,7 +121,7 @@ def test_a_file_that_is_no_squad_is_one_line(tmp_path: Path, content: str, probl
     assert "\n" not in str(caught.value)
 
 
-def test_a_damaged_answer_is_told_with_its_place(tmp_path: Path) -> None:
+def test_a_damaged_answer_is_located(tmp_path: Path) -> None:
     whole = paragraph("Rex is a dog.", {"Who?": ["Rex"], "What?": ["dog"]})
     whole["qas"][1]["answers"][0]["answer_start"] = "9"
     path = write_squad(tmp_path / "dev.json", whole)
@@ -141,11 +143,11 @@ def test_every_answer_of_the_dev_sets_is_covered_by_words(name: str) -> None:
     for question in found.questions:
         passage = found.passages[question.passage]
         for answer in question.answers:
-            words = answer_words(passage, answer)
+            words = answer_span(passage, answer)
             assert words is not None, question
             start, end = passage.starts[words[0]], passage.ends[words[1]]
             assert answer.text.strip() in passage.text[start:end]
             answers += 1
-            same += normalised(passage.span(*words)) == normalised(answer.text)
+            same += normalise_answer(passage.span(*words)) == normalise_answer(answer.text)
     # What remains are answers that begin or end within a word: Rhin, of Rhine.
     assert same / answers > 0.992, f"{100 * same / answers:.2f} % of {answers:,}"

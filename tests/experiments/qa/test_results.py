@@ -1,4 +1,4 @@
-"""Results of question answering: files, sets, and the tables of many runs."""
+"""Evaluation sets, result records and tables of question answering."""
 
 import json
 import math
@@ -11,10 +11,16 @@ from rich.console import Console
 from tests.experiments.qa.small_squad import paragraph, question, write_squad
 
 from pair2vec.errors import InputError, UsageError
-from pair2vec.experiments.evaluation.results import read_results, spread, spreads
-from pair2vec.experiments.nli.classifier import NliSettings, nli_settings
-from pair2vec.experiments.qa.examples import Prediction, QaQuestion, QaSet
-from pair2vec.experiments.qa.results import pairs_of, result_of_reader, write_squad_result
+from pair2vec.experiments.evaluation.results import (
+    read_results,
+    result_file_name,
+    spread,
+    spreads,
+    write_result,
+)
+from pair2vec.experiments.qa.answerer import qa_settings
+from pair2vec.experiments.qa.examples import QaQuestion, QaSet, SpanPrediction
+from pair2vec.experiments.qa.results import pairs_of, result_of_answerer
 from pair2vec.experiments.qa.squad import (
     evaluate_squad,
     read_squad_sets,
@@ -27,7 +33,7 @@ from pair2vec.experiments.qa.tables import (
     ablation_grid,
     qa_grid,
     qa_summaries,
-    squad_scores,
+    score_table,
     squad_tables,
 )
 from pair2vec.experiments.report.grid import Grid
@@ -53,12 +59,12 @@ SETS = {
 }
 
 
-def dog(found: QaSet) -> dict[str, Prediction]:
-    """Says dog, but thinks that there is no answer."""
-    return {asked.id: Prediction("dog", 1.0, (0, 0)) for asked in found.questions}
+def predict_dog(questions: QaSet) -> dict[str, SpanPrediction]:
+    """The span is dog, but no answer has the higher score."""
+    return {one.id: SpanPrediction("dog", 1.0, (0, 0)) for one in questions.questions}
 
 
-def test_a_set_is_told_by_what_is_in_it() -> None:
+def test_a_set_is_recognised_by_its_content() -> None:
     assert squad_set_name(SETS["squad2"]) == "squad2"
     assert squad_set_name(SETS["squad1"]) == "squad1"
     assert squad_set_name(SETS["add_sent"]) == "add_sent"
@@ -78,14 +84,14 @@ def test_sets_are_read_by_name_and_none_twice(tmp_path: Path) -> None:
         read_squad_sets([])
 
 
-def test_only_squad_2_heeds_what_is_thought_of_no_answer() -> None:
-    scores = evaluate_squad(SETS, dog)
+def test_the_score_of_no_answer_counts_on_squad_2_alone() -> None:
+    scores = evaluate_squad(SETS, predict_dog)
     assert {name: one.em for name, one in scores.items()} == {
         "squad2": 50.0,
         "add_sent": 100.0,
         "squad1": 100.0,
     }
-    text = shown(squad_scores(scores))
+    text = shown(score_table(scores))
     assert "– without" in text
     assert "best thresholds (-inf, -inf)" in text
     assert "AddSent" in text
@@ -102,7 +108,7 @@ def config(pairs: str = "pair2vec", seed: int = 0, **source: str) -> dict[str, A
             "wordnet": None,
             "pair_vectors": None,
         },
-        "settings": asdict(nli_settings(["training.batch=60", "pairs.dropout=0.1"], seed)),
+        "settings": asdict(qa_settings(["training.batch=60", "pairs.dropout=0.1"], seed)),
         "train": {"train-v2.0.json.xz": 131069},
         "dev": {"dev-v2.0.json.xz": 2000},
         "pair_source": source,
@@ -112,13 +118,12 @@ def config(pairs: str = "pair2vec", seed: int = 0, **source: str) -> dict[str, A
 
 
 def result(pairs: str = "pair2vec", seed: int = 0, threshold: float = 0.0) -> dict[str, Any]:
-    scores = evaluate_squad(SETS, dog, threshold)
+    scores = evaluate_squad(SETS, predict_dog, threshold)
     files = {name: f"/data/{name}.json" for name in SETS}
-    usual = asdict(NliSettings())
-    return result_of_reader(config(pairs, seed), usual, scores, files, threshold)
+    return result_of_answerer(config(pairs, seed), scores, files, threshold)
 
 
-def test_a_result_has_the_metrics_in_percent_and_no_folder_of_the_machine(tmp_path: Path) -> None:
+def test_a_result_has_metrics_in_percent_and_no_folders(tmp_path: Path) -> None:
     found = result(seed=1)
     assert (found["task"], found["pairs"], found["seed"]) == ("qa", "pair2vec", 1)
     assert (found["words"], found["date"]) == ("glove.6B.txt.xz", "2026-01-02")
@@ -144,7 +149,7 @@ def test_a_result_has_the_metrics_in_percent_and_no_folder_of_the_machine(tmp_pa
         "--out model && pair2vec eval squad --model model --data squad2.json "
         "--data add_sent.json --data squad1.json"
     )
-    path = write_squad_result(tmp_path / "results", found)
+    path = write_result(tmp_path / "results", found)
     assert path.name == "qa-pair2vec-glove.6B-pairs.dropout_0.1-seed1.json"
     assert [child.name for child in path.parent.iterdir()] == [path.name]
     assert "/home" not in path.read_text()
@@ -152,15 +157,15 @@ def test_a_result_has_the_metrics_in_percent_and_no_folder_of_the_machine(tmp_pa
     assert read_results(tmp_path / "results", "qa") == [json.loads(path.read_text())]
 
 
-def test_another_threshold_is_another_run(tmp_path: Path) -> None:
+def test_another_threshold_is_another_run() -> None:
     other = result(threshold=2.0)
-    assert write_squad_result(tmp_path, other) != write_squad_result(tmp_path, result())
+    assert result_file_name(other) != result_file_name(result())
     assert other["command"].endswith(" --threshold 2")
     assert other["metrics"]["squad2_has_answer_em"] == 100.0
     assert other["protocol"]["threshold"] == 2.0
 
 
-def test_an_ablation_is_called_by_its_recipe() -> None:
+def test_an_ablation_is_named_by_its_recipe() -> None:
     assert pairs_of(config(recipe="paper_2_layers", name="x")) == "2_layers"
     assert pairs_of(config(name="fast_bivariate")) == "bivariate"
     assert pairs_of(config(recipe="fast", name="multiply")) == "pair2vec"
@@ -185,7 +190,7 @@ def row(grid: Grid, *labels: str) -> list[str]:
     return [*found[len(labels) :]]
 
 
-def test_the_papers_tables_stand_beside_ours_with_seeds_and_differences() -> None:
+def test_tables_have_the_papers_figures_beside_ours_with_differences() -> None:
     found = [run("none", 60.0), run("none", 62.0, 1), run("pair2vec", 64.0)]
     (summary,) = qa_summaries([*found, run("multiply", 61.5), run("wordnet", 60.5)])
     grid = qa_grid(summary)
@@ -216,7 +221,7 @@ def test_without_any_run_every_row_of_the_paper_is_missing() -> None:
     assert row(ablation_grid(summary), "–", "no pair2vec (BiDAF++)")[3:] == ["missing"] * 3 + ["–"]
 
 
-def test_runs_of_other_budgets_pairs_and_variants_are_never_left_out_or_mixed() -> None:
+def test_runs_of_other_data_pairs_and_variants_have_their_own_rows() -> None:
     tried = run("pair2vec", 65.0, protocol={"variant": ["pairs.dropout=0.3"]})
     other = run("my_pairs", 50.0)
     elsewhere = run("none", 40.0, train={"train-v1.1.json": 5})
@@ -226,7 +231,7 @@ def test_runs_of_other_budgets_pairs_and_variants_are_never_left_out_or_mixed() 
     assert row(grid, "glove", "BiDAF++ + pair2vec (pairs.dropout=0.3)")[1] == "65.00"
     assert row(grid, "glove", "BiDAF++ + my_pairs")[1] == "50.00"
     assert row(qa_grid(found[1]), "glove", "BiDAF++")[1] == "40.00"
-    # Named as their recipes are, ablations stand in their row.
+    # Ablations named like their recipes are in their row.
     (summary,) = qa_summaries([run("paper_2_layers", 63.0)])
     assert row(ablation_grid(summary), "glove", "composition: 2 layers")[4] == "63.00"
 
@@ -239,7 +244,7 @@ def test_a_variant_is_compared_with_the_base_model_of_the_same_variant() -> None
     assert difference[3] == "+2.00"
 
 
-def test_figures_over_seeds_are_of_numbers_only() -> None:
+def test_statistics_over_seeds_are_of_numbers_only() -> None:
     assert spread([1.0]) == (1.0, None, 1)
     found = spreads([{"a": 1.0, "b": None}, {"a": 3.0, "c": {"x": 1.0}}])
     assert list(found) == ["a"]
@@ -252,7 +257,7 @@ def test_figures_over_seeds_are_of_numbers_only() -> None:
      '{"task": "qa", "pairs": "none", "metrics": {}, "train": "all"}',
      '{"task": "bats", "metrics": {}}'],
 )  # fmt: skip
-def test_a_file_that_is_no_whole_result_is_told(tmp_path: Path, content: str) -> None:
+def test_an_incomplete_result_is_an_error(tmp_path: Path, content: str) -> None:
     (tmp_path / "half.json").write_text(content)
     with pytest.raises(InputError, match=r"half\.json: is not a whole result"):
         read_results(tmp_path)

@@ -1,4 +1,4 @@
-"""Spans against all of them tried one by one, and windows against the passages they are of."""
+"""Spans against brute force, windows against their passages, and the ranking over windows."""
 
 import math
 
@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pair2vec.experiments.qa.answerer import SpanOdds, best_windows, ranking
+from pair2vec.experiments.qa.answerer import SpanOdds, best_windows, rank_spans
 from pair2vec.experiments.qa.batches import (
     NO_ANSWER,
     NOT_FOUND,
@@ -16,8 +16,8 @@ from pair2vec.experiments.qa.batches import (
     answering_windows,
     training_windows,
 )
-from pair2vec.experiments.qa.examples import GoldAnswer, QaQuestion, QaSet, Text
-from pair2vec.experiments.qa.spans import SpanScores, all_spans, best_spans, span_loss
+from pair2vec.experiments.qa.examples import GoldAnswer, QaQuestion, QaSet, TokenisedText
+from pair2vec.experiments.qa.spans import SpanScores, all_spans_score, best_spans, span_loss
 
 VALUES = st.floats(-5, 5, width=32)
 
@@ -32,7 +32,7 @@ def scores_of(starts: list[float], ends: list[float], no_answer: float, padding:
 
 
 @given(st.lists(st.tuples(VALUES, VALUES), min_size=1, max_size=7), st.integers(1, 9), st.data())
-def test_the_best_spans_are_those_that_trying_all_finds(
+def test_the_best_spans_are_those_of_brute_force(
     words: list[tuple[float, float]], longest: int, data: st.DataObject
 ) -> None:
     starts, ends = ([pair[side] for pair in words] for side in range(2))
@@ -52,7 +52,7 @@ def test_the_best_spans_are_those_that_trying_all_finds(
 
 
 @given(st.lists(st.tuples(VALUES, VALUES), min_size=1, max_size=5), VALUES, st.integers(0, 2))
-def test_the_probabilities_of_all_spans_and_of_no_answer_are_one(
+def test_the_probabilities_of_all_spans_and_no_answer_sum_to_one(
     words: list[tuple[float, float]], no_answer: float, padding: int
 ) -> None:
     starts, ends = ([pair[side] for pair in words] for side in range(2))
@@ -63,7 +63,7 @@ def test_the_probabilities_of_all_spans_and_of_no_answer_are_one(
             total += math.exp(-span_loss(scores, torch.tensor([[i, j]])))
     assert total == pytest.approx(1, rel=1e-4)
     plain = math.log(sum(math.exp(s + g) for s in starts for g in ends))
-    assert float(all_spans(scores)) == pytest.approx(plain, abs=1e-4)
+    assert float(all_spans_score(scores)) == pytest.approx(plain, abs=1e-4)
 
 
 def test_padding_has_no_gradient() -> None:
@@ -75,13 +75,13 @@ def test_padding_has_no_gradient() -> None:
         assert leaf.grad[0, 2:].tolist() == [0.0, 0.0]
 
 
-def asked(
+def encode_passages(
     lengths: list[int], answers: list[tuple[GoldAnswer, ...]] | None = None
 ) -> EncodedQuestions:
     """A question for each passage of so many words, x0 x1 x2 …"""
-    passages = [Text.of(" ".join(f"x{n}" for n in range(length))) for length in lengths]
+    passages = [TokenisedText.of(" ".join(f"x{n}" for n in range(length))) for length in lengths]
     questions = [
-        QaQuestion(f"q{n}", Text.of("which"), n, answers[n] if answers else ())
+        QaQuestion(f"q{n}", TokenisedText.of("which"), n, answers[n] if answers else ())
         for n in range(len(lengths))
     ]
     return EncodedQuestions(QaSet(passages, questions, {}))
@@ -89,22 +89,24 @@ def asked(
 
 @settings(max_examples=50)
 @given(st.lists(st.integers(0, 60), min_size=1, max_size=4), st.integers(1, 30))
-def test_windows_cover_a_passage_and_every_short_span_of_it(lengths: list[int], most: int) -> None:
-    numbered = asked(lengths)
-    windows = answering_windows(numbered, np.arange(len(lengths)), most)
+def test_windows_cover_a_passage_and_every_short_span_of_it(
+    lengths: list[int], max_words: int
+) -> None:
+    encoded = encode_passages(lengths)
+    windows = answering_windows(encoded, np.arange(len(lengths)), max_words)
     for number, words in enumerate(lengths):
         length = words or 1
         own = [
             (first, first + size) for q, first, size in zip(*windows, strict=True) if q == number
         ]
-        assert all(end - begin == min(length, most) and end <= length for begin, end in own)
-        assert (len(own) == 1) == (length <= most)
+        assert all(end - begin == min(length, max_words) and end <= length for begin, end in own)
+        assert (len(own) == 1) == (length <= max_words)
         for begin in range(length):
-            end = min(length, begin + max(1, most // 4))
+            end = min(length, begin + max(1, max_words // 4))
             assert any(a <= begin and end <= b for a, b in own)
 
 
-def test_what_cannot_be_learnt_from_is_left_out_and_counted() -> None:
+def test_questions_without_a_usable_answer_are_skipped_and_counted() -> None:
     answers = [
         (GoldAnswer("x1 x2", 3),),
         (),
@@ -112,18 +114,18 @@ def test_what_cannot_be_learnt_from_is_left_out_and_counted() -> None:
         (GoldAnswer("nowhere", 0),),
         (GoldAnswer("nowhere", 0), GoldAnswer("x0", 0)),
     ]
-    numbered = asked([4, 20, 20, 4, 4], answers)
-    assert numbered.answers.tolist() == [
+    encoded = encode_passages([4, 20, 20, 4, 4], answers)
+    assert encoded.answers.tolist() == [
         [1, 2], [NO_ANSWER] * 2, [9, 9], [NOT_FOUND] * 2, [0, 0],
     ]  # fmt: skip
-    windows, left = training_windows(numbered, 8)
+    windows, skipped = training_windows(encoded, 8)
     assert windows.question.tolist() == [0, 1, 4]
     assert windows.length.tolist() == [4, 8, 4]
-    assert left == (1, 1)
-    assert training_windows(numbered, 10)[0].question.tolist() == [0, 1, 2, 4]
+    assert skipped == (1, 1)
+    assert training_windows(encoded, 10)[0].question.tolist() == [0, 1, 2, 4]
 
 
-def test_parts_of_a_passage_are_compared_by_their_odds() -> None:
+def test_windows_are_compared_by_log_odds() -> None:
     found = SpanOdds(
         np.array([[0, 1], [5, 6], [5, 9]]),
         np.array([[0, 2], [5, 6], [5, 9]]),
@@ -131,9 +133,13 @@ def test_parts_of_a_passage_are_compared_by_their_odds() -> None:
         np.array([1.5, 2.0, 3.5], np.float32),
     )
     assert best_windows(found, np.array([4, 4, 7])).tolist() == [1, 2]
-    ranked = ranking(found, top=3)
-    assert [(s.first, s.last, s.odds) for s in ranked.spans] == [(5, 5, 3), (0, 0, 1), (1, 2, 0.5)]
+    ranked = rank_spans(found, top=3)
+    assert [(s.first, s.last, s.log_odds) for s in ranked.spans] == [
+        (5, 5, 3),
+        (0, 0, 1),
+        (1, 2, 0.5),
+    ]
     total = 1 + math.exp(1.5) + math.exp(2.0) + math.exp(3.5)
     assert ranked.no_answer == pytest.approx(1 / total)
-    assert len(ranking(found, top=9).spans) == 4
+    assert len(rank_spans(found, top=9).spans) == 4
     assert ranked.spans[0].probability == pytest.approx(math.exp(3) / total)

@@ -12,31 +12,31 @@ from tests.experiments.qa.small_squad import question
 from tests.real_data import real_data
 
 from pair2vec.errors import InputError
-from pair2vec.experiments.qa.examples import Prediction, QaQuestion, QaSet, read_qa
+from pair2vec.experiments.qa.examples import QaQuestion, QaSet, SpanPrediction, read_qa
 from pair2vec.experiments.qa.squad import (
-    ALWAYS,
+    ALWAYS_ANSWER,
     best_match,
     is_adversarial,
-    match,
-    normalised,
-    original_of,
+    match_answer,
+    normalise_answer,
+    original_id,
     score_adversarial,
     score_squad,
     squad_set_name,
 )
 
 
-def said(answer: str, no_answer: float = -math.inf) -> Prediction:
-    return Prediction(answer, no_answer, (0, 0))
+def said(answer: str, no_answer: float = -math.inf) -> SpanPrediction:
+    return SpanPrediction(answer, no_answer, (0, 0))
 
 
 def test_an_answer_is_compared_without_case_punctuation_and_articles() -> None:
-    assert normalised("The  U.S.'s\u00a0(best) A-team, an ox") == "uss best ateam ox"
-    assert match("the Black Death", "black death!") == (1.0, 1.0)
-    assert match("Black Death of 1347", "black death") == pytest.approx((0.0, 2 / 3))
-    assert match("a a dog", "dog dog cat") == pytest.approx((0.0, 0.5))
-    assert match("", "dog") == (0.0, 0.0)
-    assert match("The", "") == (1.0, 1.0)
+    assert normalise_answer("The  U.S.'s\u00a0(best) A-team, an ox") == "uss best ateam ox"
+    assert match_answer("the Black Death", "black death!") == (1.0, 1.0)
+    assert match_answer("Black Death of 1347", "black death") == pytest.approx((0.0, 2 / 3))
+    assert match_answer("a a dog", "dog dog cat") == pytest.approx((0.0, 0.5))
+    assert match_answer("", "dog") == (0.0, 0.0)
+    assert match_answer("The", "") == (1.0, 1.0)
 
 
 def test_the_best_of_several_answers_counts() -> None:
@@ -47,7 +47,7 @@ def test_the_best_of_several_answers_counts() -> None:
     assert best_match("", question("q")) == (1.0, 1.0)
 
 
-def test_silence_is_right_where_there_is_no_answer_and_wrong_elsewhere() -> None:
+def test_an_empty_prediction_is_right_only_where_there_is_no_answer() -> None:
     questions = [question("a", "dog"), question("b", "cat"), question("c"), question("d")]
     predictions = {
         "a": said("dog", -1.0),
@@ -60,11 +60,11 @@ def test_silence_is_right_where_there_is_no_answer_and_wrong_elsewhere() -> None
     assert (found.has_answer_em, found.has_answer_f1, found.no_answer_em) == (50.0, 50.0, 50.0)
     # To say nothing at all is as good as anything.
     assert found.best_f1 == found.best_em == (50.0, -math.inf)
-    assert score_squad(questions, predictions, threshold=ALWAYS).has_answer_em == 100.0
-    assert score_squad(questions, predictions, threshold=ALWAYS).no_answer_em == 0.0
+    assert score_squad(questions, predictions, threshold=ALWAYS_ANSWER).has_answer_em == 100.0
+    assert score_squad(questions, predictions, threshold=ALWAYS_ANSWER).no_answer_em == 0.0
 
 
-def test_at_the_threshold_itself_something_is_said() -> None:
+def test_at_the_threshold_itself_the_span_is_predicted() -> None:
     questions, predictions = [question("a", "dog")], {"a": said("dog", 0.0)}
     assert score_squad(questions, predictions, threshold=0.0).em == 100.0
     assert score_squad(questions, predictions, threshold=-0.1).em == 0.0
@@ -135,11 +135,11 @@ def test_the_worst_variant_of_a_question_counts_and_the_original_only_without_on
     assert score_adversarial(questions[-1:], predictions).original_em is None
 
 
-def test_a_variant_is_a_question_of_squad_with_something_added_to_its_id() -> None:
+def test_a_variant_has_an_id_of_squad_with_a_suffix() -> None:
     original, variant = question(A, "dog"), question(f"{A}-high-conf-turk0", "dog")
     assert is_adversarial([original, variant])
     assert not is_adversarial([original])
-    assert original_of(original) == original_of(variant) == A
+    assert original_id(original) == original_id(variant) == A
 
 
 @given(
@@ -152,16 +152,16 @@ def test_an_id_that_has_a_dash_of_its_own_is_no_variant(name: str) -> None:
     asked = question(name, "dog")
     # Beside one whose id it begins with, it is another question all the same.
     assert not is_adversarial([asked, question(name.partition("-")[0], "dog")])
-    assert original_of(asked) == name
+    assert original_id(asked) == name
 
 
-def made_up(found: QaSet, seed: int) -> dict[str, Prediction]:
+def made_up(found: QaSet, seed: int) -> dict[str, SpanPrediction]:
     """Answers as a middling model gives them: right ones, parts of them, others, none."""
     draw = random.Random(seed)
     return {asked.id: made_up_answer(found, asked, draw) for asked in found.questions}
 
 
-def made_up_answer(found: QaSet, asked: QaQuestion, draw: random.Random) -> Prediction:
+def made_up_answer(found: QaSet, asked: QaQuestion, draw: random.Random) -> SpanPrediction:
     passage = found.passages[asked.passage]
     first = draw.randrange(len(passage.words))
     last = min(len(passage.words) - 1, first + draw.randrange(6))
@@ -170,7 +170,7 @@ def made_up_answer(found: QaSet, asked: QaQuestion, draw: random.Random) -> Pred
         right = draw.choice(asked.answers).text
         texts += [right, f"The {right.upper()}!", right[: len(right) // 2], f"{texts[0]} {right}"]
     no_answer = draw.choice([draw.gauss(0.3, 1.0), draw.randint(-1, 1), -math.inf])
-    return Prediction(draw.choice(texts), float(no_answer), (first, last))
+    return SpanPrediction(draw.choice(texts), float(no_answer), (first, last))
 
 
 @pytest.mark.parametrize("name", ["dev-v2.0", "dev-v1.1"])
@@ -182,7 +182,7 @@ def test_scores_of_all_dev_questions_are_those_of_plain_code(name: str) -> None:
     for one in read_plain(path):
         answer, no_answer, _ = predictions[one.id]
         plain.append((one.has_answer, no_answer, *plain_scores(one, answer)))
-    for threshold in (0.0, -0.4, ALWAYS):
+    for threshold in (0.0, -0.4, ALWAYS_ANSWER):
         measured = score_squad(found.questions, predictions, threshold)
         expected = plain_squad2(plain, threshold)
         assert (measured.em, measured.f1) == pytest.approx(expected, abs=0.0051)
@@ -210,6 +210,6 @@ def test_scores_of_the_adversarial_sets_are_those_of_plain_code(name: str, varia
         em, f1 = em + worst_em, f1 + worst_f1
     measured = score_adversarial(found.questions, predictions)
     assert measured.n == 1000
-    assert {original_of(asked) for asked in found.questions} == set(originals)
+    assert {original_id(asked) for asked in found.questions} == set(originals)
     assert squad_set_name(found) == name
     assert (measured.em, measured.f1) == pytest.approx((em / 10, f1 / 10), abs=0.0051)

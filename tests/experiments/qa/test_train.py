@@ -18,7 +18,7 @@ from tests.experiments.qa.capital_world import (
 
 from pair2vec.errors import InputError, UsageError
 from pair2vec.experiments.qa.answerer import Answerer, load_answerer
-from pair2vec.experiments.qa.examples import Text, read_qa
+from pair2vec.experiments.qa.examples import TokenisedText, read_qa
 from pair2vec.experiments.qa.train import QaData, question_words, train_answerer
 from pair2vec.experiments.tasks.inputs import InputPaths
 from pair2vec.training.train import Interrupted
@@ -57,7 +57,7 @@ def test_it_learns_to_answer_and_when_there_is_no_answer(trained: Answerer, plac
     assert np.mean(right[False]) > 0.8
 
 
-def test_a_loaded_answerer_says_what_the_trained_one_said(trained: Answerer, place: Path) -> None:
+def test_a_loaded_answerer_predicts_as_the_trained_one_did(trained: Answerer, place: Path) -> None:
     found = read_qa([place / "dev.json"])
     loaded = load_answerer(place / "model", question_words(found))
     ours, theirs = loaded.predict(found), trained.predict(found)
@@ -83,19 +83,19 @@ def test_one_question_is_answered_as_among_many(trained: Answerer, place: Path) 
         assert alone.no_answer + sum(one.probability for one in alone.answers) < 1.0001
 
 
-def test_a_long_passage_is_read_in_parts(trained: Answerer) -> None:
+def test_a_long_passage_is_read_in_windows(trained: Answerer) -> None:
     text = " ".join(["So."] * 700 + ["Land3 has Town4."] + ["So."] * 700)
-    found = trained.answer(Text.of(text), Text.of("Which has Land3?"))
+    found = trained.answer(TokenisedText.of(text), TokenisedText.of("Which has Land3?"))
     assert found.answers[0].answer == "Town4"
     assert text[found.answers[0].start :].startswith("Town4")
 
 
 def test_a_passage_without_words_has_no_answer(trained: Answerer) -> None:
-    found = trained.answer(Text.of(" "), Text.of("Which has Land3?"))
+    found = trained.answer(TokenisedText.of(" "), TokenisedText.of("Which has Land3?"))
     assert (found.answers, found.no_answer, found.best) == ([], 1.0, None)
 
 
-def test_a_folder_holds_what_was_learnt_and_how(trained: Answerer, place: Path) -> None:
+def test_a_folder_has_weights_and_provenance(trained: Answerer, place: Path) -> None:
     folder = place / "model"
     config = json.loads((folder / "config.json").read_bytes())
     assert (config["kind"], config["model"]) == ("qa answerer", "bidaf++")
@@ -113,9 +113,7 @@ def test_a_folder_holds_what_was_learnt_and_how(trained: Answerer, place: Path) 
         load_classifier(folder, ["so"])
 
 
-def test_a_training_that_was_stopped_goes_on_to_the_same_answerer(
-    place: Path, tmp_path: Path
-) -> None:
+def test_an_interrupted_training_resumes_to_the_same_answerer(place: Path, tmp_path: Path) -> None:
     named = InputPaths(words=str(place / "words.vec"))
     short = settings("training.epochs=2", "training.batch=8", "bidaf.dropout=0.2")
     few = QaData.of(
@@ -138,7 +136,9 @@ def test_a_training_that_was_stopped_goes_on_to_the_same_answerer(
     assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
 
-def test_the_dev_questions_to_choose_by_can_be_fewer(place: Path, tmp_path: Path) -> None:
+def test_the_best_weights_can_be_selected_by_fewer_dev_questions(
+    place: Path, tmp_path: Path
+) -> None:
     named = InputPaths(words=str(place / "words.vec"))
     asked: list[int] = []
     predict = train_answerer.__globals__["predict_answers"]
@@ -155,7 +155,7 @@ def test_the_dev_questions_to_choose_by_can_be_fewer(place: Path, tmp_path: Path
     assert asked == [90, 30, 90]
 
 
-def test_what_is_known_of_pairs_finds_answers_that_words_alone_do_not(tmp_path: Path) -> None:
+def test_relation_vectors_find_answers_that_words_alone_do_not(tmp_path: Path) -> None:
     named = write_relatives(tmp_path)
     changes = settings("training.batch=8", "training.epochs=8")
     found = {
@@ -166,7 +166,7 @@ def test_what_is_known_of_pairs_finds_answers_that_words_alone_do_not(tmp_path: 
     assert found["none"].config["dev_score"] < 60
 
 
-def test_questions_without_any_answer_to_learn_from_are_told(tmp_path: Path, place: Path) -> None:
+def test_questions_without_any_answer_to_train_on_are_an_error(tmp_path: Path, place: Path) -> None:
     paragraphs = capitals(2, seed=5)
     for paragraph in paragraphs:
         for question in paragraph["qas"]:
@@ -175,7 +175,7 @@ def test_questions_without_any_answer_to_learn_from_are_told(tmp_path: Path, pla
     path.write_text(json.dumps({"data": [{"title": "w", "paragraphs": paragraphs}]}))
     found = QaData.read([path], [place / "dev.json"])
     assert found.facts["answers_not_found"] == 6
-    with pytest.raises(InputError, match="no question to learn from"):
+    with pytest.raises(InputError, match="no question to train on"):
         train_answerer(
             tmp_path / "out", found, InputPaths(words=str(place / "words.vec")), settings()
         )

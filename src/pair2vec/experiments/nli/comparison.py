@@ -1,4 +1,4 @@
-"""Two classifiers on the same labelled examples: where one is right and the other wrong."""
+"""Two classifiers on the same examples: accuracies, McNemar's test, and decisive examples."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,71 +10,71 @@ from numpy.typing import NDArray
 
 from pair2vec.errors import UsageError
 from pair2vec.experiments.nli.classifier import Classifier, Predictions, explain
-from pair2vec.experiments.nli.evaluate import LabelAccuracy, SetAccuracy, evaluate_nli
+from pair2vec.experiments.nli.evaluate import LabelAccuracy, score_labels
 from pair2vec.experiments.nli.examples import LABELS, NliExample, NliSet
 
-Through = Literal["pairs", "words"]
-"""What shares are of: what is known of pairs, or alignments of words where nothing is."""
+Pathway = Literal["pairs", "words"]
+"""Of attributions: relation vectors, or the alignment of words where there are none."""
 
 PAIRS_SHOWN = 5
-"""The most deciding pairs of an example."""
+"""The most decisive pairs of an example."""
 
 
 class Gain(NamedTuple):
-    """The accuracy of both on some examples."""
+    """The accuracies of base and model on the same examples."""
 
     base: LabelAccuracy
     model: LabelAccuracy
 
     @property
     def points(self) -> float:
-        """What the model has more, in points of percent."""
-        return round(self.model.right - self.base.right, 2)
+        """Model less base, in percentage points."""
+        return round(self.model.accuracy - self.base.accuracy, 2)
 
 
-class Verdict(NamedTuple):
-    """What a classifier says of an example."""
+class LabelPrediction(NamedTuple):
+    """The predicted label of one example."""
 
     label: str
     probabilities: dict[str, float]
 
 
-class DecidingPair(NamedTuple):
-    """A word of the premise, one of the hypothesis, and their share in the label."""
+class DecisivePair(NamedTuple):
+    """A word of the premise, one of the hypothesis, and their attribution to the label."""
 
     premise: str
     hypothesis: str
-    share: float
+    attribution: float
 
 
 class DecisiveExample(NamedTuple):
     """An example that the model gets right and the base wrong, and why."""
 
     example: NliExample
-    base: Verdict
-    model: Verdict
-    pairs: list[DecidingPair]
-    """In the model's label; those that count most first."""
+    base: LabelPrediction
+    model: LabelPrediction
+    pairs: list[DecisivePair]
+    """For the model's label, the largest attribution first."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """What two classifiers make of the same examples."""
+    """Two classifiers on the same examples."""
 
-    whole: Gain
+    overall: Gain
     categories: dict[str, Gain]
-    """From the largest gain on; empty for examples that have none."""
+    """The largest gain first; empty for examples without categories."""
     only_base: int
-    """Examples that the base alone gets right."""
+    """Examples that only the base gets right."""
     only_model: int
-    """Examples that the model alone gets right."""
+    """Examples that only the model gets right."""
     examples: list[DecisiveExample]
-    through: Through
+    pathway: Pathway
 
     @property
     def rows(self) -> list[tuple[str, Gain]]:
-        """Of all examples, and of each category."""
-        return [("all", self.whole), *self.categories.items()]
+        """The gain on all examples, and on each category."""
+        return [("all", self.overall), *self.categories.items()]
 
     @property
     def p_value(self) -> float:
@@ -85,59 +85,60 @@ class Comparison:
 def compare_classifiers(
     base: Classifier, model: Classifier, examples: Sequence[NliExample], shown: int = 10
 ) -> Comparison:
-    """Ask both classifiers about all examples, and explain the `shown` most telling ones.
+    """Predict all examples with both classifiers, and explain the `shown` most decisive ones.
 
     Raises:
         UsageError: there are no examples.
     """
     if not examples:
         raise UsageError("no examples to compare classifiers on")
-    of_base, of_model = base.predict(examples), model.predict(examples)
-    base_right, model_right = _right(examples, of_base), _right(examples, of_model)
-    base_scores, model_scores = _scores(examples, of_base), _scores(examples, of_model)
-    through: Through = "pairs" if model.network.relations.dimension else "words"
-    chosen = decisive_examples(examples, of_base, of_model)[:shown]
+    predictions = base.predict(examples), model.predict(examples)
+    base_right, model_right = (_is_right(examples, predicted) for predicted in predictions)
+    base_scores, model_scores = (
+        score_labels(NliSet(list(examples)), predicted.labels) for predicted in predictions
+    )
+    pathway: Pathway = "pairs" if model.network.relations.dimension else "words"
     return Comparison(
-        whole=Gain(base_scores.whole, model_scores.whole),
+        overall=Gain(base_scores.overall, model_scores.overall),
         categories=_by_gain(base_scores.categories, model_scores.categories),
         only_base=int((base_right & ~model_right).sum()),
         only_model=int((model_right & ~base_right).sum()),
         examples=[
             DecisiveExample(
-                example=examples[number],
-                base=_verdict(of_base, number),
-                model=_verdict(of_model, number),
-                pairs=_deciding_pairs(model, examples[number], through),
+                example=examples[index],
+                base=_prediction(predictions[0], index),
+                model=_prediction(predictions[1], index),
+                pairs=_decisive_pairs(model, examples[index], pathway),
             )
-            for number in chosen
+            for index in decisive_examples(examples, *predictions)[:shown]
         ],
-        through=through,
+        pathway=pathway,
     )
 
 
 def decisive_examples(
     examples: Sequence[NliExample], base: Predictions, model: Predictions
 ) -> list[int]:
-    """The numbers of those that the model alone gets right, the most telling first.
+    """The indices of examples that only the model gets right, the most decisive first.
 
     First the best example of each category, then the second best of each, and so on; better is one
     whose gold label gains more probability.
     """
-    only_model = _right(examples, model) & ~_right(examples, base)
+    only_model = _is_right(examples, model) & ~_is_right(examples, base)
     gold = np.array([LABELS.index(example.label) for example in examples], np.int64)
     gains = (model.probabilities - base.probabilities)[np.arange(len(gold)), gold]
     seen: Counter[str | None] = Counter()
     rounds: dict[int, int] = {}
-    for number in sorted(np.flatnonzero(only_model).tolist(), key=lambda one: -gains[one]):
-        category = examples[number].category
-        rounds[number] = seen[category]
+    for index in sorted(np.flatnonzero(only_model).tolist(), key=lambda index: -gains[index]):
+        category = examples[index].category
+        rounds[index] = seen[category]
         seen[category] += 1
     # Sorting is stable: within a round, the largest gains stay first.
     return sorted(rounds, key=rounds.__getitem__)
 
 
 def mcnemar(only_base: int, only_model: int) -> float:
-    """The two-sided exact test that each classifier is as likely to be the only one right."""
+    """The p-value of McNemar's exact test: two-sided, of equal odds of being the only one right."""
     n = only_base + only_model
     ways, term = 0, 1
     for k in range(min(only_base, only_model) + 1):
@@ -146,12 +147,8 @@ def mcnemar(only_base: int, only_model: int) -> float:
     return min(1.0, 2 * ways / (1 << n))
 
 
-def _right(examples: Sequence[NliExample], said: Predictions) -> NDArray[np.bool_]:
-    return np.array([e.label == label for e, label in zip(examples, said.labels, strict=True)])
-
-
-def _scores(examples: Sequence[NliExample], said: Predictions) -> SetAccuracy:
-    return evaluate_nli({"": NliSet(list(examples))}, lambda _: said.labels)[""]
+def _is_right(examples: Sequence[NliExample], predicted: Predictions) -> NDArray[np.bool_]:
+    return np.array([e.label == label for e, label in zip(examples, predicted.labels, strict=True)])
 
 
 def _by_gain(
@@ -161,15 +158,15 @@ def _by_gain(
     return dict(sorted(gains.items(), key=lambda item: (-item[1].points, item[0])))
 
 
-def _verdict(said: Predictions, number: int) -> Verdict:
-    chances = said.probabilities[number].tolist()
-    return Verdict(said.labels[number], dict(zip(LABELS, chances, strict=True)))
+def _prediction(predicted: Predictions, index: int) -> LabelPrediction:
+    probabilities = predicted.probabilities[index].tolist()
+    return LabelPrediction(predicted.labels[index], dict(zip(LABELS, probabilities, strict=True)))
 
 
-def _deciding_pairs(model: Classifier, example: NliExample, through: Through) -> list[DecidingPair]:
-    found = [
-        DecidingPair(share.premise, share.hypothesis, getattr(share, through))
-        for share in explain(model, example, PAIRS_SHOWN).shares
+def _decisive_pairs(model: Classifier, example: NliExample, pathway: Pathway) -> list[DecisivePair]:
+    pairs = [
+        DecisivePair(pair.premise, pair.hypothesis, getattr(pair, pathway))
+        for pair in explain(model, example, PAIRS_SHOWN).attributions
     ]
-    # A pair of which nothing is known decides nothing.
-    return [pair for pair in found if pair.share]
+    # A pair without a relation vector decides nothing.
+    return [pair for pair in pairs if pair.attribution]

@@ -1,16 +1,17 @@
-"""ESIM (Chen et al., ACL 2017), with what pairs of words say in its inference layer.
+"""ESIM (Chen et al., ACL 2017), with relation vectors of word pairs in its inference layer.
 
-Shapes: B batch, n and m places of premises and hypotheses, H hidden, D dimension of pairs. The
-premise is a, the hypothesis is b.
+Shapes: B batch, n and m padded lengths of premises and hypotheses, H hidden. The premise is a, the
+hypothesis is b.
 
-    a, b        vectors of words, through a BiLSTM
+    a, b        word vectors, through a BiLSTM
     s_ij        a_i · b_j; α and β are its softmax over j and over i
     ā_i         Σ_j α_ij b_j
     r_i         Σ_j α_ij r_ij, from the source of relations (`eq:wordpair_attn`)
     a_i^inf     [a_i; ā_i; a_i − ā_i; a_i ∘ ā_i; r_i] (`eq:esim_inf`, `eq:pool`)
 
-each projected to H, through another BiLSTM, pooled by mean and maximum, and classified. KIM (Chen
-et al., ACL 2018) is this with WordNet's relations; the base model has a source of dimension 0.
+each projected to H, through another BiLSTM, pooled by mean and maximum, and classified. With
+WordNet features as relation vectors it is close to KIM (Chen et al., ACL 2018), though not KIM
+itself; the base model has a source of dimension 0.
 """
 
 from dataclasses import dataclass
@@ -49,16 +50,16 @@ class EsimConfig:
 
 
 class Attention(NamedTuple):
-    """Between the words of premises and hypotheses; zero where there is no word."""
+    """Between the words of premises and hypotheses; zero at padding."""
 
-    of_a: Tensor
-    """α, (B, n, m): of each word of a to those of b."""
-    of_b: Tensor
+    a_to_b: Tensor
+    """α, (B, n, m): from each word of a to those of b."""
+    b_to_a: Tensor
     """β, (B, m, n)"""
 
 
 class Encoded(NamedTuple):
-    """Premises and hypotheses behind the first BiLSTM."""
+    """Premises and hypotheses after the first BiLSTM."""
 
     a: Tensor
     """(B, n, 2H)"""
@@ -96,7 +97,7 @@ class Esim(nn.Module):
         return self.classify(batch, encoded, attention, attention)
 
     def encode(self, batch: NliBatch) -> Encoded:
-        """Words in their sentences."""
+        """Contextual vectors of words."""
         sides = (batch.premises, batch.hypotheses)
         words = [self.word_dropout(self.embedder(side.inputs)) for side in sides]
         return Encoded(*self.encoder(words, [side.is_word for side in sides]))
@@ -104,11 +105,11 @@ class Esim(nn.Module):
     def classify(
         self, batch: NliBatch, encoded: Encoded, for_words: Attention, for_pairs: Attention
     ) -> Tensor:
-        """The rest of the way; two attentions, so that the part of each can be told apart."""
+        """Scores (B, 3) from encoded words; `explain` varies the two attentions one by one."""
         sides = (batch.premises, batch.hypotheses)
-        aligned = (for_words.of_a @ encoded.b, for_words.of_b @ encoded.a)
+        aligned = (for_words.a_to_b @ encoded.b, for_words.b_to_a @ encoded.a)
         related = self.relations.both(
-            batch.premises.ids, batch.hypotheses.ids, for_pairs.of_a, for_pairs.of_b
+            batch.premises.ids, batch.hypotheses.ids, for_pairs.a_to_b, for_pairs.b_to_a
         )
         projected = [
             self.word_dropout(
@@ -127,7 +128,7 @@ class Esim(nn.Module):
 
 
 def attend(encoded: Encoded, batch: NliBatch) -> Attention:
-    """α and β, in float32: the scores are sums of many products, and small parts of them count."""
+    """α and β, in float32: the scores are sums of many products, and small terms count."""
     a_words, b_words = batch.premises.is_word, batch.hypotheses.is_word
     with torch.autocast(encoded.a.device.type, enabled=False):
         scores = encoded.a.float() @ encoded.b.float().mT

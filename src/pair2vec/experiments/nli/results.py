@@ -1,4 +1,4 @@
-"""Results of NLI runs: one file a run."""
+"""Result records of NLI runs."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from pair2vec.errors import UsageError
-from pair2vec.experiments.evaluation import results
 from pair2vec.experiments.evaluation.results import (
     RunResult,
     eval_command,
-    network_file,
+    read_results,
     result_of_network,
     today,
 )
@@ -23,12 +22,12 @@ NLI_TASK = "nli"
 def result_of_classifier(
     config: Mapping[str, Any], scores: Mapping[str, SetAccuracy], data: Mapping[str, str]
 ) -> RunResult:
-    """What is kept of a classifier's run; paths are named without their folders.
+    """The record of a classifier's evaluation.
 
     Args:
         config: The classifier's.
-        scores: By set.
-        data: By set, the file it is from.
+        scores: By test set.
+        data: By test set, the file it is from.
     """
     return result_of_network(
         NLI_TASK,
@@ -42,7 +41,7 @@ def result_of_classifier(
 
 
 def result_of_rule(scores: Mapping[str, SetAccuracy], data: Mapping[str, str]) -> RunResult:
-    """What is kept of the baseline that asks WordNet alone."""
+    """The record of the WordNet rule's evaluation."""
     return {
         "task": NLI_TASK,
         "model": RULE,
@@ -58,40 +57,36 @@ def result_of_rule(scores: Mapping[str, SetAccuracy], data: Mapping[str, str]) -
 
 
 def _metrics(scores: Mapping[str, SetAccuracy]) -> dict[str, Any]:
-    """Accuracies in percent, by set, and by category where a set has them."""
-    found: dict[str, Any] = {name: score.whole.right for name, score in scores.items()}
+    """Accuracies in percent by test set, and by category where a set has them."""
+    metrics: dict[str, Any] = {name: score.overall.accuracy for name, score in scores.items()}
     for name, score in scores.items():
         if score.categories:
-            found[f"{name}_by_category"] = {c: one.right for c, one in score.categories.items()}
-    return found
+            by_category = {name: figure.accuracy for name, figure in score.categories.items()}
+            metrics[f"{name}_by_category"] = by_category
+    return metrics
 
 
 def _protocol(scores: Mapping[str, SetAccuracy]) -> dict[str, Any]:
     return {
-        "examples": {name: score.whole.n for name, score in scores.items()},
-        "intervals": {name: [score.whole.low, score.whole.high] for name, score in scores.items()},
+        "examples": {name: score.overall.n for name, score in scores.items()},
+        "intervals": {name: [one.overall.low, one.overall.high] for name, one in scores.items()},
         "answered": {name: score.answered for name, score in scores.items()},
         "category_examples": {
-            name: {category: one.n for category, one in score.categories.items()}
+            name: {category: figure.n for category, figure in score.categories.items()}
             for name, score in scores.items()
             if score.categories
         },
     }
 
 
-def write_nli_result(folder: Path, result: Mapping[str, Any]) -> Path:
-    """One file, over an earlier one of the same run."""
-    return results.write_result(folder, network_file(result), result)
-
-
 def read_nli_results(folder: Path) -> list[RunResult]:
-    """All results of NLI in a folder; those of other tasks are left alone.
+    """All results of NLI in a folder.
 
     Raises:
         UsageError: there is no such folder, or nothing in it.
         InputError: a file is damaged.
     """
-    found = results.read_results(folder, NLI_TASK)
-    if not found:
+    results = read_results(folder, NLI_TASK)
+    if not results:
         raise UsageError(f"{folder}: has no results of NLI; write some with --results {folder}")
-    return found
+    return results

@@ -1,4 +1,4 @@
-"""What the results of NLI runs say together: runs of one model, models beside the paper's."""
+"""Tables of NLI results: one evaluation, and means over runs beside the paper's figures."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -11,6 +11,8 @@ from rich.text import Text
 from pair2vec.experiments.evaluation.results import (
     Spread,
     by_note,
+    by_training_data,
+    evaluation_set_sizes,
     spreads,
     usual_settings,
 )
@@ -24,14 +26,14 @@ from pair2vec.experiments.report.grid import (
     usual_settings_sentence,
 )
 
-PAIRS = ("none", "wordnet", "pair_distance", "pair2vec")
-"""The paper's, in the order of the tables."""
+PAPER_PAIRS = ("none", "wordnet", "pair_distance", "pair2vec")
+"""The pair sources of the paper, in the order of its tables."""
 
-BEYOND = ("pair2vec+wordnet",)
-"""Not the paper's, but in its tables where there are runs."""
+EXTRA_PAIRS = ("pair2vec+wordnet",)
+"""Not in the paper, but in its tables where there are runs."""
 
 DEV = "dev"
-"""In the place of a set: the examples that the best weights were chosen by."""
+"""In place of a test set: the examples that the best weights were selected by."""
 
 PAPER_NLI = {
     # `tab:glockner_res`
@@ -47,7 +49,7 @@ PAPER_NLI = {
     ("multinli_mismatched", "ELMo", "none"): 78.80,
     ("multinli_mismatched", "ELMo", "pair2vec"): 80.12,
 }
-"""What the paper prints, by set, word input and pairs; trained on all of SNLI and MultiNLI."""
+"""The paper's accuracies by test set, embedding family and pair source; WordNet's are KIM's."""
 
 
 class NliRow(NamedTuple):
@@ -55,45 +57,40 @@ class NliRow(NamedTuple):
 
     words: str | None
     model: str
-    """`RULE`, one of `PAIRS` or `BEYOND`, or what a matrix of runs calls a pair model."""
+    """`RULE`, one of `PAPER_PAIRS` or `EXTRA_PAIRS`, or a pair model's name in a matrix of runs."""
     figures: dict[str, Spread]
-    """By set, `DEV` among them; none for a run that is missing."""
+    """By test set, `DEV` among them; empty without runs."""
     categories: dict[str, Spread]
     """Of Breaking NLI."""
     note: str
-    """What sets it apart from others of its pairs and words."""
-    is_attempt: bool = False
-    """Whether it is one more of its kind: the paper's tables have another in its place."""
+    """What distinguishes it from others of its pairs and words."""
+    is_variant: bool = False
+    """Whether the paper's tables show another row in its place."""
 
 
 class NliProtocol(NamedTuple):
-    """What runs must share to stand in one table."""
+    """What the runs of one table share."""
 
     train: tuple[tuple[str, int], ...]
-    """Files and how many examples of each."""
+    """Files, and how many examples of each."""
     examples: dict[str, int]
-    """Of each set that was tested on."""
+    """By test set, how many."""
     usual: tuple[str, ...] = ()
     """Settings of most runs that are not the default."""
 
 
 class NliSummary(NamedTuple):
-    """Rows for all combinations that the paper has, whether they were run or not."""
+    """Rows for all combinations of the paper, whether there are runs or not."""
 
     protocol: NliProtocol
     rows: list[NliRow]
 
 
 def nli_summaries(results: Sequence[Mapping[str, Any]]) -> list[NliSummary]:
-    """Results that were trained on the same examples, together; the rule joins all of them."""
+    """A summary for each set of training examples; the WordNet rule is in all of them."""
     rule = [result for result in results if result.get("model") == RULE]
-    trained = [result for result in results if result.get("model") != RULE]
-    by_train: dict[tuple[tuple[str, int], ...], list[Mapping[str, Any]]] = {}
-    for result in trained:
-        by_train.setdefault(tuple(sorted(result["train"].items())), []).append(result)
-    if not by_train:
-        by_train[()] = []
-    return [_summary(train, found, rule) for train, found in by_train.items()]
+    trained = by_training_data([result for result in results if result.get("model") != RULE])
+    return [_summary(train, runs, rule) for train, runs in (trained or {(): []}).items()]
 
 
 def _summary(
@@ -102,26 +99,23 @@ def _summary(
     rule: Sequence[Mapping[str, Any]],
 ) -> NliSummary:
     rows, usual = [_row(None, RULE, rule)], usual_settings(trained)
-    kinds = dict.fromkeys([*PAIRS, *BEYOND, *(result["pairs"] for result in trained)])
-    for words in sorted({result["words"] for result in trained}):
-        for pairs in kinds:
-            runs = [r for r in trained if r["words"] == words and r["pairs"] == pairs]
+    all_pairs = dict.fromkeys([*PAPER_PAIRS, *EXTRA_PAIRS, *(run["pairs"] for run in trained)])
+    for words in sorted({run["words"] for run in trained}):
+        for pairs in all_pairs:
+            runs = [run for run in trained if run["words"] == words and run["pairs"] == pairs]
             rows += _variants(words, pairs, runs, usual)
-    sizes: dict[str, int] = {}
-    for result in (*trained, *rule):
-        sizes |= result.get("protocol", {}).get("examples", {})
-    return NliSummary(NliProtocol(train, sizes, usual), rows)
+    return NliSummary(NliProtocol(train, evaluation_set_sizes([*trained, *rule]), usual), rows)
 
 
 def _variants(
     words: str, pairs: str, runs: Sequence[Mapping[str, Any]], usual: Sequence[str]
 ) -> list[NliRow]:
-    """A row for each note; where there is no run, an empty one for what the paper has."""
-    noted = by_note(runs, usual) or ({"": []} if pairs in PAIRS else {})
-    has_place = pairs in PAIRS or pairs in BEYOND
+    """A row for each note; without runs, an empty one if the paper has it."""
+    noted = by_note(runs, usual) or ({"": []} if pairs in PAPER_PAIRS else {})
+    in_tables = pairs in PAPER_PAIRS or pairs in EXTRA_PAIRS
     return [
-        _row(words, pairs, found, note, is_attempt=not has_place or note != min(noted))
-        for note, found in noted.items()
+        _row(words, pairs, of_note, note, is_variant=not in_tables or note != min(noted))
+        for note, of_note in noted.items()
     ]
 
 
@@ -131,39 +125,40 @@ def _row(
     runs: Sequence[Mapping[str, Any]],
     note: str = "",
     *,
-    is_attempt: bool = False,
+    is_variant: bool = False,
 ) -> NliRow:
-    dev = [run.get("protocol", {}).get("dev_score") for run in runs]
-    figures = [{DEV: score, **run["metrics"]} for score, run in zip(dev, runs, strict=True)]
-    by_category = [found.get("breaking_nli_by_category", {}) for found in figures]
-    return NliRow(words, model, spreads(figures), spreads(by_category), note, is_attempt)
+    metrics = [{DEV: run.get("protocol", {}).get("dev_score"), **run["metrics"]} for run in runs]
+    by_category = [of_run.get("breaking_nli_by_category", {}) for of_run in metrics]
+    return NliRow(words, model, spreads(metrics), spreads(by_category), note, is_variant)
 
 
-def kind_of_words(words: str | None) -> str | None:
-    """As the paper calls it: GloVe or ELMo; None for others, of which it says nothing."""
+def embedding_family(words: str | None) -> str | None:
+    """The paper's name of a word input: GloVe or ELMo; None for others."""
     name = (words or "").lower()
     return "GloVe" if "glove" in name else "ELMo" if "elmo" in name else None
 
 
-def printed(name: str, row: NliRow) -> float | None:
-    """What the paper prints of a set for a row, if anything."""
-    return PAPER_NLI.get((name, kind_of_words(row.words), row.model))
+def paper_accuracy(test_set: str, row: NliRow) -> float | None:
+    """The paper's figure for a row, if it has one."""
+    return PAPER_NLI.get((test_set, embedding_family(row.words), row.model))
 
 
-def unrun(found: Sequence[NliSummary]) -> list[NliRow]:
-    """The paper's rows of which no run is in any summary."""
-    run = {(kind_of_words(r.words), r.model) for one in found for r in one.rows if r.figures}
+def missing_rows(summaries: Sequence[NliSummary]) -> list[NliRow]:
+    """The paper's rows without a run in any summary."""
+    have_runs = {
+        (embedding_family(row.words), row.model)
+        for summary in summaries
+        for row in summary.rows
+        if row.figures
+    }
     rows = dict.fromkeys((words, model) for _, words, model in PAPER_NLI)
-    return [NliRow(words, model, {}, {}, "") for words, model in rows if (words, model) not in run]
-
-
-# == Accuracies of NLI: of one classifier, and of many runs beside the paper's figures.
+    return [NliRow(*row, {}, {}, "") for row in rows if row not in have_runs]
 
 
 _MODELS = {
     RULE: "WordNet rule",
     "none": "ESIM",
-    "wordnet": "KIM (ESIM + WordNet)",
+    "wordnet": "ESIM + WordNet",
     "pair_distance": "ESIM + PairDistance",
     "pair2vec": "ESIM + pair2vec",
     "pair2vec+wordnet": "ESIM + pair2vec + WordNet",
@@ -175,13 +170,13 @@ _SETS = {
     "breaking_nli": "Breaking NLI",
     "replaced_words": "replaced words",
 }
-_OF_THE_PAPER = tuple(name for name in _SETS if name != "replaced_words")
+_PAPER_SETS = tuple(name for name in _SETS if name != "replaced_words")
 
 
 def accuracy_tables(scores: Mapping[str, SetAccuracy]) -> Group:
     """The accuracy on each set, and by category where there are any."""
-    whole = _accuracies("set", {name: score.whole for name, score in scores.items()})
-    parts = [
+    overall = _accuracies("set", {name: score.overall for name, score in scores.items()})
+    by_category = [
         _accuracies(f"{_SETS.get(name, name)} by category", score.categories)
         for name, score in scores.items()
         if score.categories
@@ -197,43 +192,43 @@ def accuracy_tables(scores: Mapping[str, SetAccuracy]) -> Group:
         if score.dropped
     ]
     caption = "Right labels in percent, with Wilson's interval of 95 %."
-    return Group(whole, *parts, Text("\n".join([caption, *notes]), style="dim"))
+    return Group(overall, *by_category, Text("\n".join([caption, *notes]), style="dim"))
 
 
-def _accuracies(title: str, found: Mapping[str, LabelAccuracy]) -> Table:
+def _accuracies(title: str, accuracies: Mapping[str, LabelAccuracy]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, padding=(0, 1))
     table.add_column(title)
     for name in ("n", "right", "95 %"):
         table.add_column(name, justify="right", no_wrap=True)
-    for name, one in found.items():
+    for name, (n, accuracy, low, high) in accuracies.items():
         label = Text(_SETS.get(name, name))
-        table.add_row(label, f"{one.n:,}", f"{one.right:.2f}", f"{one.low:.1f}–{one.high:.1f}")
+        table.add_row(label, f"{n:,}", f"{accuracy:.2f}", f"{low:.1f}–{high:.1f}")
     return table
 
 
 def summary_tables(summary: NliSummary) -> Group:
-    """The paper's `tab:nli_res` and `tab:glockner_res`, measured beside printed, and categories."""
+    """The paper's `tab:nli_res` and `tab:glockner_res` beside our runs, for a terminal."""
     notes = Text("\n".join(nli_protocol(summary)), style="dim")
     return Group(*map(grid_table, nli_grids(summary)), notes)
 
 
 def nli_grids(summary: NliSummary, always: Sequence[str] = ()) -> list[Grid]:
-    """The same as plain text; sets that nothing was tested on are shown if `always` has them."""
-    rows = [row for row in summary.rows if not row.is_attempt]
+    """The tables of a summary; test sets without results are shown if they are in `always`."""
+    rows = [row for row in summary.rows if not row.is_variant]
     tested = {name for row in summary.rows for name in row.figures}
-    sets = [name for name in _OF_THE_PAPER if name in tested or name in always]
+    sets = [name for name in _PAPER_SETS if name in tested or name in always]
     others = [name for name in sets if name != "breaking_nli"]
     multinli = [name for name in others if name.startswith("multinli")] or ["multinli_matched"]
     return [
         _measured("SNLI and MultiNLI (tab:nli_res)", rows, others, multinli),
         _measured("Breaking NLI (tab:glockner_res)", rows, ["breaking_nli"], ["breaking_nli"]),
         *_categories(rows),
-        *_attempts(summary.rows, [name for name in _SETS if name in tested]),
+        *_variant_grids(summary.rows, [name for name in _SETS if name in tested]),
     ]
 
 
-def _attempts(rows: Sequence[NliRow], sets: Sequence[str]) -> list[Grid]:
-    """Other settings beside the usual ones, with what they can be chosen by: a grid for words."""
+def _variant_grids(rows: Sequence[NliRow], sets: Sequence[str]) -> list[Grid]:
+    """All settings, with the dev score to choose by: a grid per word input."""
     head = ("model", "dev", *(_SETS[name] for name in sets), "runs")
     return [
         Grid(
@@ -249,32 +244,35 @@ def _attempts(rows: Sequence[NliRow], sets: Sequence[str]) -> list[Grid]:
                 if row.words == words and row.figures
             ],
         )
-        for words in dict.fromkeys(row.words for row in rows if row.is_attempt)
+        for words in dict.fromkeys(row.words for row in rows if row.is_variant)
     ]
 
 
 def _measured(
     title: str, rows: Sequence[NliRow], sets: Sequence[str], paper: Sequence[str]
 ) -> Grid:
-    """Rows of models, columns of sets, and what the paper prints of some of them."""
-    printed_sets = (f"paper: {_SETS[name]}" for name in paper)
-    head = ("words", "model", *(_SETS[name] for name in sets), *printed_sets, "runs")
-    shown = [
+    """A row per model, a column per test set, and the paper's figures for some of them."""
+    paper_sets = (f"paper: {_SETS[name]}" for name in paper)
+    head = ("words", "model", *(_SETS[name] for name in sets), *paper_sets, "runs")
+    cells = [
         (
             row.words or "",
             _named(row),
             *(figure(row.figures.get(name)) for name in sets),
-            *(_printed(name, row) for name in paper),
+            *(_paper_cell(name, row) for name in paper),
             count_runs([row.figures[name] for name in sets if name in row.figures]),
         )
         for row in rows
     ]
-    return Grid(title, head, shown, labels=2)
+    return Grid(title, head, cells, labels=2)
 
 
-def _printed(name: str, row: NliRow) -> str:
-    said = printed(name, row)
-    return NOTHING if said is None else f"{said:g}"
+def _paper_cell(test_set: str, row: NliRow) -> str:
+    accuracy = paper_accuracy(test_set, row)
+    if accuracy is None:
+        return NOTHING
+    # The paper's row is KIM; ours is ESIM with the same features.
+    return f"{accuracy:g} (KIM)" if row.model == "wordnet" else f"{accuracy:g}"
 
 
 def _named(row: NliRow) -> str:
@@ -283,7 +281,7 @@ def _named(row: NliRow) -> str:
 
 
 def _categories(rows: Sequence[NliRow]) -> list[Grid]:
-    """Breaking NLI by category: a grid for each kind of words, with a column a model."""
+    """Breaking NLI by category: a grid per word input, with a column per model."""
     run = [row for row in rows if row.categories]
     return [
         _categories_of([row for row in run if row.words == words], words)
@@ -301,12 +299,12 @@ def _categories_of(rows: Sequence[NliRow], words: str | None) -> Grid:
 
 
 def nli_protocol(summary: NliSummary) -> list[str]:
-    """What every figure depends on."""
+    """How the figures were measured, line by line."""
     train, sizes, usual = summary.protocol
-    learnt = " + ".join(f"{count:,} of {name}" for name, count in train) or "no examples"
+    files = " + ".join(f"{count:,} of {name}" for name, count in train) or "no examples"
     tested = ", ".join(f"{_SETS.get(name, name)} {count:,}" for name, count in sizes.items())
     return [
-        f"Measured: trained on {learnt}; tested on {tested}. Right labels in percent, mean "
+        f"Measured: trained on {files}; tested on {tested}. Right labels in percent, mean "
         f"±standard deviation over runs.{usual_settings_sentence(usual)}",
         "Paper: trained on all of SNLI and MultiNLI, some 943,000 examples; its MultiNLI figures "
         "are with ELMo.",

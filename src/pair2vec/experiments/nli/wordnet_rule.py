@@ -1,24 +1,23 @@
-"""What WordNet alone says of two sentences that differ in a word (Glockner et al., 2018).
+"""The WordNet rule: labels by the relation of the words that differ (Glockner et al., 2018).
 
-The words in which the two differ decide, p of the premise and h of the hypothesis:
+With p a differing word of the premise and h of the hypothesis, the label is
 
 - entailment if they are synonyms, or p is a hyponym of h;
 - neutral if p is a hypernym of h;
-- contradiction if they are antonyms, or co-hyponyms: something is at most `EDGES_UP` edges above
+- contradiction if they are antonyms, or co-hyponyms: a synset is at most `MAX_EDGES_UP` edges above
   each of the two;
-- nothing if WordNet knows none of these: the baseline's "other", which is no label.
+- none if WordNet has none of these relations (the baseline's "other").
 
-The first that holds of any two of their senses counts, in this order. Adjectives have no hypernyms;
-most are satellites that WordNet calls similar to another. A satellite and what it is similar to
-count as synonyms here, and its antonyms are those of what it is similar to, as WordNet shows them.
+The first that holds between any two of their senses counts, in this order. Adjectives have no
+hypernyms; most are satellites of another, their head. A satellite and its head count as synonyms
+here, and its antonyms are those of the head, as WordNet itself shows them.
 
-Which words differ is told by aligning the two in lower case (difflib). What is replaced and what
-replaces it may be several words each: their parts that WordNet has, ``red_wine`` before ``red`` and
-``wine``, are tried with each other, the longest first, until two are found that have a relation; so
-*near* meets the *far* of *far away from*. If there are several replacements, one contradiction
-makes the whole one; else each must have a label, and one that is neutral makes the whole neutral.
-Words that only one of the two has are a difference of which WordNet says nothing. Equal sentences
-entail each other.
+The two sentences are aligned in lower case (difflib). Both sides of a replacement may have several
+words: their words and collocations that WordNet has, ``red_wine`` before ``red`` and ``wine``, are
+tried with each other, the longest first, until two are related; so *near* meets the *far* of *far
+away from*. If there are several replacements, one contradiction decides; else each must have a
+label, and one that is neutral makes the whole neutral. An insertion or a deletion has no label.
+Equal sentences entail each other.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,21 +25,20 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from pair2vec.experiments.nli.examples import LABELS
-from pair2vec.wordnet.dictionary import WordNet
-from pair2vec.wordnet.relations import Senses, senses_of
-from pair2vec.wordnet.synsets import ANTONYM, SIMILAR, SynsetId
+from pair2vec.wordnet.dictionary import ANTONYM, SIMILAR, SynsetId, WordNet
+from pair2vec.wordnet.relations import Senses, word_senses
 
 ENTAILMENT, NEUTRAL, CONTRADICTION = LABELS
 
-EDGES_UP = 2
-"""How far above two words that exclude each other may be what they have in common."""
+MAX_EDGES_UP = 2
+"""From a co-hyponym to the common hypernym."""
 
 _LONGEST_COLLOCATION = 9
-"""Words, of those in WordNet."""
+"""In words, of all in WordNet."""
 
 
-class _Difference(NamedTuple):
-    """What the premise has, and the hypothesis in its place."""
+class _Replacement(NamedTuple):
+    """Words of the premise, and those of the hypothesis in their place; either may be empty."""
 
     premise: list[str]
     hypothesis: list[str]
@@ -49,14 +47,8 @@ class _Difference(NamedTuple):
 def wordnet_label(
     wordnet: WordNet, premise: Sequence[str], hypothesis: Sequence[str]
 ) -> str | None:
-    """The label that WordNet's relations between the differing words give, or None.
-
-    Args:
-        wordnet: Where to look.
-        premise: Its words, in any case.
-        hypothesis: Its words.
-    """
-    labels = {_label(wordnet, one) for one in _differences(premise, hypothesis)}
+    """The label of two sentences of words in any case, or None."""
+    labels = {_label(wordnet, changed) for changed in _replacements(premise, hypothesis)}
     if CONTRADICTION in labels:
         return CONTRADICTION
     if None in labels:
@@ -71,62 +63,62 @@ def word_label(premise: Senses, hypothesis: Senses) -> str | None:
         return ENTAILMENT
     if p.synsets & h.above.keys():
         return NEUTRAL
-    # One way is enough: a word is the antonym of its antonym.
-    if p.opposed & (h.synsets | h.heads):
+    # One direction is enough: antonymy is symmetric.
+    if p.antonyms & (h.synsets | h.heads):
         return CONTRADICTION
     return CONTRADICTION if p.near_above() & h.near_above() else None
 
 
 class _Meaning(NamedTuple):
-    """What the rules ask of a word in all its senses."""
+    """The synsets that the rules look at, over all senses of a word."""
 
     synsets: frozenset[SynsetId]
     heads: frozenset[SynsetId]
-    """What those are similar to."""
-    opposed: frozenset[SynsetId]
+    """Of satellite adjectives."""
+    antonyms: frozenset[SynsetId]
     above: dict[SynsetId, int]
-    """By how many edges."""
+    """Hypernyms, by number of edges."""
 
     @classmethod
     def of(cls, senses: Senses) -> "_Meaning":
         heads = _targets(senses, senses.synsets, SIMILAR)
-        opposed = _targets(senses, senses.synsets | heads, ANTONYM)
-        return cls(senses.synsets, heads, opposed, senses.hypernyms)
+        antonyms = _targets(senses, senses.synsets | heads, ANTONYM)
+        return cls(senses.synsets, heads, antonyms, senses.hypernyms)
 
     def near_above(self) -> set[SynsetId]:
-        return {place for place, edges in self.above.items() if edges <= EDGES_UP}
+        return {synset for synset, edges in self.above.items() if edges <= MAX_EDGES_UP}
 
 
-def _targets(senses: Senses, places: frozenset[SynsetId], symbol: str) -> frozenset[SynsetId]:
-    synset = senses.wordnet.synset
-    return frozenset(target for place in places for target in synset(place).targets(symbol))
+def _targets(senses: Senses, synsets: frozenset[SynsetId], symbol: str) -> frozenset[SynsetId]:
+    look_up = senses.wordnet.synset
+    return frozenset(target for synset in synsets for target in look_up(synset).targets(symbol))
 
 
-def _differences(premise: Sequence[str], hypothesis: Sequence[str]) -> Iterator[_Difference]:
-    a, b = ([_spelled(word) for word in sentence] for sentence in (premise, hypothesis))
-    # Its heuristic for long texts would take frequent words of long sentences for noise.
+def _replacements(premise: Sequence[str], hypothesis: Sequence[str]) -> Iterator[_Replacement]:
+    a, b = ([_normalised(word) for word in sentence] for sentence in (premise, hypothesis))
+    # Its heuristic for long texts would ignore the frequent words of long sentences.
     aligned = SequenceMatcher(None, a, b, autojunk=False)
     for kind, start_a, end_a, start_b, end_b in aligned.get_opcodes():
         if kind != "equal":
-            yield _Difference(a[start_a:end_a], b[start_b:end_b])
+            yield _Replacement(a[start_a:end_a], b[start_b:end_b])
 
 
-def _spelled(word: str) -> str:
-    """In lower case; *an* is *a* before another word, and no difference of its own."""
+def _normalised(word: str) -> str:
+    """In lower case, and *an* as *a*: the article depends on the next word alone."""
     return "a" if word.lower() == "an" else word.lower()
 
 
-def _label(wordnet: WordNet, difference: _Difference) -> str | None:
-    """That of the longest parts of a difference between which WordNet has a relation."""
-    sides = [list(_parts(wordnet, side)) for side in difference]
-    labels = (word_label(one, other) for one in sides[0] for other in sides[1])
+def _label(wordnet: WordNet, changed: _Replacement) -> str | None:
+    """The label of the longest related collocations of a replacement."""
+    premise, hypothesis = (list(_collocations(wordnet, side)) for side in changed)
+    labels = (word_label(p, h) for p in premise for h in hypothesis)
     return next(filter(None, labels), None)
 
 
-def _parts(wordnet: WordNet, words: list[str]) -> Iterator[Senses]:
-    """The words and collocations in a difference that WordNet has, the longest first."""
+def _collocations(wordnet: WordNet, words: list[str]) -> Iterator[Senses]:
+    """The words and collocations that WordNet has, the longest first."""
     for length in range(min(len(words), _LONGEST_COLLOCATION), 0, -1):
         for start in range(len(words) - length + 1):
-            senses = senses_of(wordnet, "_".join(words[start : start + length]))
+            senses = word_senses(wordnet, "_".join(words[start : start + length]))
             if senses:
                 yield senses

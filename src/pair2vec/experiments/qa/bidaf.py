@@ -1,6 +1,18 @@
-"""Words by their characters, so that a word without a vector can be told from another.
+"""BiDAF++ (Clark & Gardner, ACL 2018), with relation vectors of word pairs in its attention layer.
 
-Shapes: U distinct words, C characters, E dimension of a character, F filters.
+Shapes: B batch, n and m padded lengths of passages and questions, H hidden, U distinct words, C
+characters, E dimension of a character, F filters. The passage is a, the question is b.
+
+    a, b        words and their characters, through a BiGRU
+    s_ij        trilinear in a_i and b_j; α is its softmax over j
+    b̄_i         Σ_j α_ij b_j
+    â           Σ_i μ_i a_i, μ the softmax over i of max_j s_ij
+    r_i         Σ_j α_ij r_ij, from the source of relations (`eq:wordpair_attn`)
+    a_i^inf     [a_i; b̄_i; a_i ∘ b̄_i; a_i ∘ â; r_i] (`eq:bidaf_inf`)
+
+projected to 2H, through a BiGRU and self-attention, whose result is added to the projection; and
+from there, by one BiGRU each, scores of first and of last words. The paper prints â where the
+released code, and this, has a_i ∘ â. The base model has a source of dimension 0.
 """
 
 from dataclasses import dataclass
@@ -22,86 +34,8 @@ from pair2vec.experiments.tasks.layers import (
 from pair2vec.injection.sources import RelationSource
 from pair2vec.kernels.rows import gather_rows
 
-_KINDS = 256
-"""0 is no character; UTF-8 has no bytes above 247, and the others are one above themselves."""
-
-
-class CharacterCnn(nn.Module):
-    """The most that each filter sees anywhere in a word (Kim, 2014; the sizes of BiDAF)."""
-
-    def __init__(self, *, dimension: int, filters: int, width: int) -> None:
-        """Weights are drawn from torch's generator."""
-        super().__init__()
-        self.dimension, self.width = filters, width
-        self.letters = nn.Embedding(_KINDS, dimension, padding_idx=0)
-        self.filters = linear(width * dimension, filters)
-
-    def forward(self, letters: Tensor) -> Tensor:
-        """Words (U, C), as `spelled` makes them, to vectors (U, F)."""
-        vectors = self.letters(letters.int())
-        # (U, C - width + 1, E, width): a product of matrices is quicker here than a convolution.
-        seen = vectors.unfold(1, self.width, 1).flatten(2)
-        most: Tensor = self.filters(seen).amax(dim=1).relu()
-        return most
-
-
-# == Trilinear attention (Seo et al., 2017), between two texts and within one.
-#
-# Shapes: B batch, n and m words of the texts a and b, D dimension.
-
-
-class Trilinear(nn.Module):
-    """s_ij = w_a·a_i + w_b·b_j + w_ab·(a_i ∘ b_j), without ever having all a_i ∘ b_j."""
-
-    def __init__(self, dimension: int) -> None:
-        """Weights are drawn from torch's generator."""
-        super().__init__()
-        self.of_a, self.of_b, self.of_both = (
-            nn.Parameter(nn.init.xavier_uniform_(torch.empty(1, dimension))[0]) for _ in range(3)
-        )
-
-    def forward(self, a: Tensor, b: Tensor) -> Tensor:
-        """(B, n, m), in float32: the scores are sums of many products, and small parts count."""
-        with torch.autocast(a.device.type, enabled=False):
-            a, b = (x if x.dtype == torch.float64 else x.float() for x in (a, b))
-            scores: Tensor = (a * self.of_both) @ b.mT
-            return scores + (a @ self.of_a)[:, :, None] + (b @ self.of_b)[:, None, :]
-
-
-class SelfAttention(nn.Module):
-    """What a word's own text says of it: ReLU(W [x; c; x ∘ c]), c_i = Σ_j≠i softmax_j(s_ij) x_j."""
-
-    def __init__(self, dimension: int) -> None:
-        """Weights are drawn from torch's generator."""
-        super().__init__()
-        self.scores = Trilinear(dimension)
-        self.merge = linear(3 * dimension, dimension)
-
-    def forward(self, x: Tensor, is_word: Tensor) -> Tensor:
-        """Words (B, n, D) of which `is_word` (B, n) are some, to (B, n, D)."""
-        is_other = ~torch.eye(x.shape[1], dtype=torch.bool, device=x.device)
-        is_pair = is_word[:, None, :] & is_word[:, :, None] & is_other
-        attention = masked_softmax(self.scores(x, x), is_pair, dim=2)
-        context = attention.to(x.dtype) @ x
-        merged: Tensor = self.merge(torch.cat([x, context, x * context], dim=-1)).relu()
-        return merged
-
-
-# == BiDAF++ (Clark & Gardner, ACL 2018), with what pairs of words say in its attention layer.
-#
-# Shapes: B batch, n and m places of passages and questions, H hidden, D dimension of pairs.
-# The passage is a, the question is b.
-#
-#     a, b        words and their characters, through a BiGRU
-#     s_ij        trilinear in a_i and b_j; α is its softmax over j
-#     b̄_i         Σ_j α_ij b_j
-#     â           Σ_i μ_i a_i, μ the softmax over i of max_j s_ij
-#     r_i         Σ_j α_ij r_ij, from the source of relations (`eq:wordpair_attn`)
-#     a_i^inf     [a_i; b̄_i; a_i ∘ b̄_i; a_i ∘ â; r_i] (`eq:bidaf_inf`)
-#
-# projected to 2H, through a BiGRU and self-attention, whose result is added to the projection; and
-# from there, by one BiGRU each, scores of first and of last words. The paper prints â where the
-# released code, and this, has a_i ∘ â. The base model has a source of dimension 0.
+_CHARACTER_CODES = 256
+"""As `character_codes` makes them: 0 is padding, the others are bytes plus one."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -116,7 +50,7 @@ class BidafConfig:
     filters: int = 100
     filter_width: int = 5
     no_answer: int = 80
-    """Units of each of the two layers that score there being no answer."""
+    """Units of the two hidden layers that score no answer."""
 
     def __post_init__(self) -> None:
         for name in ("hidden", "characters", "filters", "filter_width", "no_answer"):
@@ -129,7 +63,7 @@ class BidafConfig:
 
 
 class Bidaf(nn.Module):
-    """From a batch of questions and passages to scores of answers."""
+    """From a batch of questions and passages to scores of spans."""
 
     def __init__(
         self, embedder: Embedder, relations: RelationSource, config: BidafConfig | None = None
@@ -159,31 +93,30 @@ class Bidaf(nn.Module):
         )
 
     def forward(self, batch: QaBatch) -> SpanScores:
-        """Of first words, last words, and no answer."""
         a, b = self._encode(batch)
         projected = self.dropout(self._attend(a, b, batch))
         is_word = batch.passages.is_word
-        (read,) = self.modelling([projected], [is_word])
-        seen = projected + self.self_attention(self.dropout(read), is_word)
-        dropped = self.dropout(seen)
+        (modelled,) = self.modelling([projected], [is_word])
+        attended = projected + self.self_attention(self.dropout(modelled), is_word)
+        dropped = self.dropout(attended)
         (starts,) = self.starts([dropped], [is_word])
         (ends,) = self.ends([torch.cat([dropped, starts], dim=-1)], [is_word])
-        start_scores = _scored(self.start_score, starts, is_word)
-        end_scores = _scored(self.end_score, ends, is_word)
-        summed = [
+        start_scores = _word_scores(self.start_score, starts, is_word)
+        end_scores = _word_scores(self.end_score, ends, is_word)
+        pooled = [
             _expected(start_scores, starts),
             _expected(end_scores, ends),
-            max_words(seen, is_word),
+            max_words(attended, is_word),
         ]
-        no_answer = self.no_answer(torch.cat(summed, dim=-1))
-        return SpanScores(start_scores, end_scores, _precise(no_answer)[:, 0])
+        no_answer = self.no_answer(torch.cat(pooled, dim=-1))
+        return SpanScores(start_scores, end_scores, _at_least_float32(no_answer)[:, 0])
 
     def _encode(self, batch: QaBatch) -> list[Tensor]:
-        """Words in their texts: a (B, n, 2H) and b (B, m, 2H)."""
-        letters = self.characters(batch.letters)
+        """Contextual vectors of words: a (B, n, 2H) and b (B, m, 2H)."""
+        characters = self.characters(batch.characters)
         sides = ((batch.passages, batch.passage_rows), (batch.questions, batch.question_rows))
         words = [
-            torch.cat([self.embedder(side.inputs), gather_rows(letters, rows)], dim=-1)
+            torch.cat([self.embedder(side.inputs), gather_rows(characters, rows)], dim=-1)
             for side, rows in sides
         ]
         masks = [side.is_word for side, _ in sides]
@@ -196,7 +129,7 @@ class Bidaf(nn.Module):
         scores = self.scores(a, b)
         is_pair = a_words[:, :, None] & b_words[:, None, :]
         alpha = masked_softmax(scores, is_pair, dim=2)
-        # Every passage has a word, and so does every question.
+        # Every passage and every question has a word.
         best = scores.masked_fill(~is_pair, torch.finfo(scores.dtype).min).amax(dim=2)
         mu = best.softmax(dim=1)
         aligned = alpha.to(b.dtype) @ b
@@ -207,17 +140,73 @@ class Bidaf(nn.Module):
         return projected
 
 
-def _precise(values: Tensor) -> Tensor:
+class CharacterCnn(nn.Module):
+    """Words by their characters: the maximum of each filter over a word (Kim, 2014)."""
+
+    def __init__(self, *, dimension: int, filters: int, width: int) -> None:
+        """Weights are drawn from torch's generator."""
+        super().__init__()
+        self.dimension, self.width = filters, width
+        self.letters = nn.Embedding(_CHARACTER_CODES, dimension, padding_idx=0)
+        self.filters = linear(width * dimension, filters)
+
+    def forward(self, characters: Tensor) -> Tensor:
+        """Vectors (U, F) of words (U, C), as `character_codes` makes them."""
+        vectors = self.letters(characters.int())
+        # (U, C - width + 1, E, width): a matrix product is faster here than a convolution.
+        windows = vectors.unfold(1, self.width, 1).flatten(2)
+        maxima: Tensor = self.filters(windows).amax(dim=1).relu()
+        return maxima
+
+
+class Trilinear(nn.Module):
+    """s_ij = w_a·a_i + w_b·b_j + w_ab·(a_i ∘ b_j) (Seo et al., 2017), by one matrix product."""
+
+    def __init__(self, dimension: int) -> None:
+        """Weights are drawn from torch's generator."""
+        super().__init__()
+        self.of_a, self.of_b, self.of_both = (
+            nn.Parameter(nn.init.xavier_uniform_(torch.empty(1, dimension))[0]) for _ in range(3)
+        )
+
+    def forward(self, a: Tensor, b: Tensor) -> Tensor:
+        """(B, n, m), in float32: the scores are sums of many products, and small terms count."""
+        with torch.autocast(a.device.type, enabled=False):
+            a, b = (x if x.dtype == torch.float64 else x.float() for x in (a, b))
+            scores: Tensor = (a * self.of_both) @ b.mT
+            return scores + (a @ self.of_a)[:, :, None] + (b @ self.of_b)[:, None, :]
+
+
+class SelfAttention(nn.Module):
+    """ReLU(W [x; c; x ∘ c]) with c_i = Σ_j≠i softmax_j(s_ij) x_j."""
+
+    def __init__(self, dimension: int) -> None:
+        """Weights are drawn from torch's generator."""
+        super().__init__()
+        self.scores = Trilinear(dimension)
+        self.merge = linear(3 * dimension, dimension)
+
+    def forward(self, x: Tensor, is_word: Tensor) -> Tensor:
+        """(B, n, 2H) to (B, n, 2H); `is_word` (B, n) is False at padding."""
+        is_other = ~torch.eye(x.shape[1], dtype=torch.bool, device=x.device)
+        is_pair = is_word[:, None, :] & is_word[:, :, None] & is_other
+        attention = masked_softmax(self.scores(x, x), is_pair, dim=2)
+        context = attention.to(x.dtype) @ x
+        merged: Tensor = self.merge(torch.cat([x, context, x * context], dim=-1)).relu()
+        return merged
+
+
+def _at_least_float32(values: Tensor) -> Tensor:
     return values.to(torch.promote_types(values.dtype, torch.float32))
 
 
-def _scored(layer: nn.Linear, block: Tensor, is_word: Tensor) -> Tensor:
-    """A score for each word (B, n, 2H): (B, n); in bfloat16, neighbours would often be equal."""
+def _word_scores(layer: nn.Linear, block: Tensor, is_word: Tensor) -> Tensor:
+    """A score (B, n) for each word (B, n, 2H); in bfloat16 neighbours would often tie."""
     with torch.autocast(block.device.type, enabled=False):
-        scores: Tensor = layer(_precise(block))[..., 0]
+        scores: Tensor = layer(_at_least_float32(block))[..., 0]
     return scores.masked_fill(~is_word, -torch.inf)
 
 
 def _expected(scores: Tensor, block: Tensor) -> Tensor:
-    """The mean of words (B, n, 2H) by the probabilities that scores (B, n) give them: (B, 2H)."""
+    """The expectation (B, 2H) of words (B, n, 2H) under the softmax of scores (B, n)."""
     return (scores.softmax(dim=1).to(block.dtype)[:, None] @ block)[:, 0]

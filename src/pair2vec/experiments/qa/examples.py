@@ -1,8 +1,12 @@
-"""Words of a text, and where they stand in it.
+"""Questions and passages: SQuAD 1.1 and 2.0 and the adversarial sets, as they are published.
 
-The rules are those of the corpora (`pair2vec.text.sentences`), with two differences, both because
-an answer is part of a text. Nothing that shows is taken out, not even a web address. And hyphens
-part words, because answers begin and end there: ``two`` in ``a two-page letter``.
+A file is one JSON object: ``data`` has articles, an article ``paragraphs``, a paragraph its
+``context`` and its ``qas``, the questions, whose ``answers`` are a text and the character of the
+context where it starts. It may be compressed.
+
+Texts are tokenised by the rules of the corpora (`pair2vec.text.sentences`), with two differences,
+both because an answer is part of a text. No visible character is removed, not even a web address.
+And hyphens are tokens, because answers begin and end there: ``two`` in ``a two-page letter``.
 """
 
 import json
@@ -24,56 +28,13 @@ _SPELLINGS = {
     "\ufffd": " ",
     **dict.fromkeys("\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\ufe0f", ""),
 }
-"""As in the corpora: one for what is written in several ways, and none for what does not show."""
+"""As in the corpora: one spelling for equivalent characters, and none for invisible ones."""
 
-_PIECE = re.compile(r"-|[^-]+")
-
-
-class Words(NamedTuple):
-    """Words, and the characters from where to where they go."""
-
-    words: tuple[str, ...]
-    starts: tuple[int, ...]
-    ends: tuple[int, ...]
-    """One behind the last character of each."""
+_AT_HYPHENS = re.compile(r"-|[^-]+")
 
 
-def find_words(text: str) -> Words:
-    """The words of `text` in order, case kept, quotes and apostrophes straight."""
-    line, places = _respelled(text)
-    spans = list(_spans(line))
-    return Words(
-        tuple(line[start:end] for start, end in spans),
-        tuple(places[start] for start, _ in spans),
-        tuple(places[end - 1] + 1 for _, end in spans),
-    )
-
-
-def _respelled(text: str) -> tuple[str, Sequence[int]]:
-    """One spelling for what is written in several ways, and where each character was."""
-    if text.isascii():
-        return text, range(len(text))
-    spelled = [_SPELLINGS.get(character, character) for character in text]
-    return "".join(spelled), [place for place, spelling in enumerate(spelled) if spelling]
-
-
-def _spans(line: str) -> Iterator[tuple[int, int]]:
-    for start, end in token_spans(line):
-        if "-" in line[start:end]:
-            yield from (piece.span() for piece in _PIECE.finditer(line, start, end))
-        else:
-            yield start, end
-
-
-# == Questions and passages: SQuAD 1.1 and 2.0 and the adversarial sets, as they are published.
-#
-# A file is one JSON object: ``data`` has articles, an article ``paragraphs``, a paragraph its
-# ``context`` and its ``qas``, the questions, whose ``answers`` are a text and the character of the
-# context where it starts. It may be compressed.
-
-
-class Text(NamedTuple):
-    """A text, its words, and where they stand in it."""
+class TokenisedText(NamedTuple):
+    """A text, its words, and their character offsets."""
 
     text: str
     words: tuple[str, ...]
@@ -81,40 +42,47 @@ class Text(NamedTuple):
     starts: tuple[int, ...]
     """The first character of each word."""
     ends: tuple[int, ...]
-    """One behind the last character of each."""
+    """After the last character of each word."""
 
     @classmethod
     def of(cls, text: str) -> Self:
-        """A text with its words found."""
-        return cls(text, *find_words(text))
+        """Tokenise a text; in words, quotes and apostrophes are straight."""
+        line, offsets = _normalise_spelling(text)
+        spans = list(_spans(line))
+        return cls(
+            text,
+            tuple(line[start:end] for start, end in spans),
+            tuple(offsets[start] for start, _ in spans),
+            tuple(offsets[end - 1] + 1 for _, end in spans),
+        )
 
     def span(self, first: int, last: int) -> str:
-        """The text from the first word to the last, which is in it."""
+        """The text from the first word to the last, inclusive."""
         return self.text[self.starts[first] : self.ends[last]]
 
     def covering(self, start: int, end: int) -> tuple[int, int] | None:
-        """The first and the last word of which some character is in text[start:end]."""
+        """The first and the last word that overlap text[start:end]."""
         first, last = bisect_right(self.ends, start), bisect_left(self.starts, end) - 1
         return (first, last) if start < end and first <= last else None
 
 
 class GoldAnswer(NamedTuple):
-    """Part of a passage, as somebody marked it."""
+    """A span of a passage, as an annotator marked it."""
 
     text: str
     start: int
-    """The character of the passage where it starts."""
+    """Its first character in the passage."""
 
 
 class QaQuestion(NamedTuple):
-    """A question, and what answers it in its passage."""
+    """A question, and its gold answers."""
 
     id: str
-    text: Text
+    text: TokenisedText
     passage: int
-    """Its number in the set."""
+    """Its index in the set."""
     answers: tuple[GoldAnswer, ...]
-    """Of different people; none if the passage has no answer."""
+    """Of several annotators; none if the passage has no answer."""
     title: str = ""
     """Of the article."""
 
@@ -122,62 +90,73 @@ class QaQuestion(NamedTuple):
 class QaSet(NamedTuple):
     """The passages and questions of one or several files."""
 
-    passages: list[Text]
+    passages: list[TokenisedText]
     questions: list[QaQuestion]
     files: dict[str, int]
-    """How many questions each file has, by its name without folders."""
+    """By file name, how many questions each has."""
 
 
-def answer_words(passage: Text, answer: GoldAnswer) -> tuple[int, int] | None:
+class SpanPrediction(NamedTuple):
+    """The best span of a passage, and the score of no answer."""
+
+    answer: str
+    """The text of the span."""
+    no_answer: float
+    """The score of no answer less that of the span; −inf of a model that always answers."""
+    words: tuple[int, int]
+    """The positions of the first and the last word of the span."""
+
+
+def answer_span(passage: TokenisedText, answer: GoldAnswer) -> tuple[int, int] | None:
     """The first and the last word that cover an answer; None if the passage does not have it.
 
-    Where the passage says something else at the answer's start, the nearest place counts.
+    If the answer is not at its given start, its nearest occurrence counts.
     """
-    start = _place(passage.text, answer)
+    start = _find_answer(passage.text, answer)
     return None if start is None else passage.covering(start, start + len(answer.text))
 
 
-def _place(text: str, answer: GoldAnswer) -> int | None:
+def _find_answer(text: str, answer: GoldAnswer) -> int | None:
     start = max(0, answer.start)
     if text.startswith(answer.text, start):
         return start
     before = text.rfind(answer.text, 0, start + len(answer.text))
-    found = [place for place in (before, text.find(answer.text, start)) if place >= 0]
-    return min(found, key=lambda place: abs(place - start), default=None)
+    occurrences = [offset for offset in (before, text.find(answer.text, start)) if offset >= 0]
+    return min(occurrences, key=lambda offset: abs(offset - start), default=None)
 
 
 def read_qa(paths: Sequence[str | os.PathLike[str]]) -> QaSet:
-    """The passages and questions of several files, one behind the other.
+    """Concatenate the passages and questions of several files.
 
     Raises:
         UsageError: there is no such file.
         InputError: a file cannot be read, or has no question.
     """
-    found = QaSet([], [], {})
+    qa_set = QaSet([], [], {})
     for path in paths:
-        before = len(found.questions)
-        for title, paragraph, place in _paragraphs(os.fspath(path)):
-            _add_paragraph(found, title, paragraph, place)
-        count = len(found.questions) - before
+        before = len(qa_set.questions)
+        for title, paragraph, location in _paragraphs(os.fspath(path)):
+            _add_paragraph(qa_set, title, paragraph, location)
+        count = len(qa_set.questions) - before
         if not count:
             raise InputError(f"{path}: has no questions")
         name = Path(path).name
-        found.files[name] = found.files.get(name, 0) + count
-    return found
+        qa_set.files[name] = qa_set.files.get(name, 0) + count
+    return qa_set
 
 
 def _paragraphs(name: str) -> Iterator[tuple[str, dict[str, Any], str]]:
-    """Each with the title of its article, and where it stands."""
-    content = _read(name)
+    """Each with the title of its article, and its location for error messages."""
+    content = _read_json(name)
     for number, article in enumerate(_field(content, "data", list, name), start=1):
-        place = f"{name}, article {number:,}"
-        paragraphs = _field(article, "paragraphs", list, place)
+        location = f"{name}, article {number:,}"
+        paragraphs = _field(article, "paragraphs", list, location)
         title = str(article.get("title", ""))
         for count, paragraph in enumerate(paragraphs, start=1):
-            yield title, paragraph, f"{place}, paragraph {count:,}"
+            yield title, paragraph, f"{location}, paragraph {count:,}"
 
 
-def _read(name: str) -> Any:  # noqa: ANN401
+def _read_json(name: str) -> Any:  # noqa: ANN401
     if not Path(name).is_file():
         raise UsageError(f"{name}: {'is a folder' if Path(name).is_dir() else 'no such file'}")
     with Source(name) as source:
@@ -188,30 +167,30 @@ def _read(name: str) -> Any:  # noqa: ANN401
         raise InputError(f"{name}: not JSON, as SQuAD is published: {error}") from error
 
 
-def _add_paragraph(found: QaSet, title: str, paragraph: dict[str, Any], place: str) -> None:
-    passage = Text.of(_field(paragraph, "context", str, place))
-    found.passages.append(passage)
-    for number, asked in enumerate(_field(paragraph, "qas", list, place), start=1):
-        where = f"{place}, question {number:,}"
+def _add_paragraph(qa_set: QaSet, title: str, paragraph: dict[str, Any], location: str) -> None:
+    passage = TokenisedText.of(_field(paragraph, "context", str, location))
+    qa_set.passages.append(passage)
+    for number, question in enumerate(_field(paragraph, "qas", list, location), start=1):
+        where = f"{location}, question {number:,}"
         answers = tuple(
             GoldAnswer(
                 _field(answer, "text", str, where), _field(answer, "answer_start", int, where)
             )
-            for answer in _field(asked, "answers", list, where)
+            for answer in _field(question, "answers", list, where)
         )
-        text = Text.of(_field(asked, "question", str, where))
-        name, passage_number = _field(asked, "id", str, where), len(found.passages) - 1
-        found.questions.append(QaQuestion(name, text, passage_number, answers, title))
+        text = TokenisedText.of(_field(question, "question", str, where))
+        question_id, passage_index = _field(question, "id", str, where), len(qa_set.passages) - 1
+        qa_set.questions.append(QaQuestion(question_id, text, passage_index, answers, title))
 
 
-def _field(owner: Any, name: str, kind: type, place: str) -> Any:  # noqa: ANN401
-    """What `owner` has under a name, if that is of the right kind."""
+def _field(owner: Any, name: str, kind: type, location: str) -> Any:  # noqa: ANN401
+    """The value of a key, which must be of this type."""
     if not isinstance(owner, dict):
-        raise InputError(f"{place}: expected an object with {name}, as SQuAD is published")
+        raise InputError(f"{location}: expected an object with {name}, as SQuAD is published")
     value = owner.get(name)
     if not isinstance(value, kind):
         kinds = {list: "a list", str: "text", int: "a whole number"}
-        raise InputError(f"{place}: {name} is {_short(value)}; it must be {kinds[kind]}")
+        raise InputError(f"{location}: {name} is {_short(value)}; it must be {kinds[kind]}")
     return value
 
 
@@ -220,12 +199,17 @@ def _short(value: object) -> str:
     return shown if len(shown) <= 40 else f"{shown[:40]}…"
 
 
-class Prediction(NamedTuple):
-    """The best answer that a passage has, and how much speaks against there being one."""
+def _normalise_spelling(text: str) -> tuple[str, Sequence[int]]:
+    """The text with one spelling for equivalent characters, and their offsets in the original."""
+    if text.isascii():
+        return text, range(len(text))
+    spelled = [_SPELLINGS.get(character, character) for character in text]
+    return "".join(spelled), [offset for offset, spelling in enumerate(spelled) if spelling]
 
-    answer: str
-    """The text of the best span."""
-    no_answer: float
-    """The score of no answer less that of the best span; −inf of a model that always answers."""
-    words: tuple[int, int]
-    """The first and the last word of the span in the passage."""
+
+def _spans(line: str) -> Iterator[tuple[int, int]]:
+    for start, end in token_spans(line):
+        if "-" in line[start:end]:
+            yield from (part.span() for part in _AT_HYPHENS.finditer(line, start, end))
+        else:
+            yield start, end

@@ -1,99 +1,91 @@
-"""Results of runs in question answering: one file a run."""
+"""Result records of question answering runs."""
 
 import math
 from collections.abc import Mapping
-from pathlib import Path
+from dataclasses import asdict
 from typing import Any
 
-from pair2vec.experiments.evaluation import results
-from pair2vec.experiments.evaluation.results import (
-    RunResult,
-    network_file,
-    result_of_network,
-)
+from pair2vec.experiments.evaluation.results import RunResult, result_of_network
+from pair2vec.experiments.qa.answerer import QaSettings
 from pair2vec.experiments.qa.squad import SetScores, SquadScores
 
 QA_TASK = "qa"
 
 ABLATIONS = ("2_layers", "multiply", "bivariate")
-"""Of the pair vectors themselves, by the ends of their recipes' names."""
+"""Of the pair model, by the suffixes of their recipes' names."""
 
 
-def result_of_reader(
+def result_of_answerer(
     config: Mapping[str, Any],
-    defaults: Mapping[str, Any],
     scores: Mapping[str, SetScores],
     data: Mapping[str, str],
     threshold: float = 0.0,
 ) -> RunResult:
-    """What is kept of a run; paths are named without their folders.
+    """The record of an answerer's evaluation.
 
     Args:
-        config: Of the network.
-        defaults: Of its settings.
-        scores: By set.
-        data: By set, the file it is from.
-        threshold: Above which nothing was said, on SQuAD 2.0.
+        config: The answerer's.
+        scores: By test set.
+        data: By test set, the file it is from.
+        threshold: Of the score of no answer, on SQuAD 2.0.
     """
-    found = result_of_network(
+    result = result_of_network(
         QA_TASK,
         config,
-        defaults,
+        asdict(QaSettings()),
         metrics=_metrics(scores),
         protocol=_protocol(scores, threshold),
         data=data,
     )
     if threshold:
-        # It sets the run apart, and makes the command another.
-        found["protocol"]["variant"].append(f"threshold={threshold:g}")
-        found["command"] += f" --threshold {threshold:g}"
-    return {**found, "pairs": pairs_of(config)}
+        result["protocol"]["variant"].append(f"threshold={threshold:g}")
+        result["command"] += f" --threshold {threshold:g}"
+    return {**result, "pairs": pairs_of(config)}
 
 
 def pairs_of(config: Mapping[str, Any]) -> str:
-    """What is known of pairs: as in the inputs, or the ablation that the pair model is."""
+    """The pair source: as in the inputs, or the ablation if the pair model is one."""
     pairs, source = str(config["inputs"]["pairs"]), config["pair_source"]
     if pairs != "pair2vec":
         return pairs
-    recipe = str(source.get("recipe") or source.get("name"))
-    return next((ablation for ablation in ABLATIONS if recipe.endswith(ablation)), pairs)
+    return ablation_of(str(source.get("recipe") or source.get("name"))) or pairs
+
+
+def ablation_of(name: str) -> str | None:
+    """The ablation that a recipe's name ends with: ``paper_multiply`` is ``multiply``."""
+    return next((ablation for ablation in ABLATIONS if name.endswith(ablation)), None)
 
 
 def _metrics(scores: Mapping[str, SetScores]) -> dict[str, float]:
-    """In percent: EM and F1 by set, and of SQuAD 2.0 what they are made of."""
-    found: dict[str, float] = {}
-    for name, one in scores.items():
-        found |= {f"{name}_em": one.em, f"{name}_f1": one.f1}
-        if isinstance(one, SquadScores) and one.no_answer_em is not None:
+    """In percent: EM and F1 by test set, and the parts of SQuAD 2.0."""
+    metrics: dict[str, float] = {}
+    for name, score in scores.items():
+        metrics |= {f"{name}_em": score.em, f"{name}_f1": score.f1}
+        if isinstance(score, SquadScores) and score.no_answer_em is not None:
             parts = {
-                "best_em": one.best_em.value,
-                "best_f1": one.best_f1.value,
-                "has_answer_em": one.has_answer_em,
-                "has_answer_f1": one.has_answer_f1,
-                "no_answer_em": one.no_answer_em,
+                "best_em": score.best_em.value,
+                "best_f1": score.best_f1.value,
+                "has_answer_em": score.has_answer_em,
+                "has_answer_f1": score.has_answer_f1,
+                "no_answer_em": score.no_answer_em,
             }
-            found |= {f"{name}_{part}": value for part, value in parts.items() if value is not None}
-    return found
+            metrics |= {f"{name}_{key}": value for key, value in parts.items() if value is not None}
+    return metrics
 
 
 def _protocol(scores: Mapping[str, SetScores], threshold: float) -> dict[str, Any]:
     best = {
-        name: {"em": _finite(one.best_em.threshold), "f1": _finite(one.best_f1.threshold)}
-        for name, one in scores.items()
-        if isinstance(one, SquadScores) and one.no_answer_em is not None
+        name: {"em": _finite(score.best_em.threshold), "f1": _finite(score.best_f1.threshold)}
+        for name, score in scores.items()
+        if isinstance(score, SquadScores) and score.no_answer_em is not None
     }
     return {
-        "examples": {name: one.n for name, one in scores.items()},
+        "examples": {name: score.n for name, score in scores.items()},
         "threshold": threshold,
         "best_thresholds": best,
     }
 
 
 def _finite(threshold: float) -> float | None:
-    """JSON has no infinity; None is the threshold of those that never answer."""
+    """JSON has no infinity; None is the threshold that never answers."""
     return round(threshold, 4) if math.isfinite(threshold) else None
-
-
-def write_squad_result(folder: Path, result: Mapping[str, Any]) -> Path:
-    """One file, over an earlier one of the same run."""
-    return results.write_result(folder, network_file(result), result)

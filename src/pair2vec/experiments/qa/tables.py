@@ -1,4 +1,4 @@
-"""What the results of question answering say together, beside the paper's figures."""
+"""Tables of QA results: one evaluation, and means over runs beside the paper's figures."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -9,10 +9,12 @@ from rich.text import Text
 from pair2vec.experiments.evaluation.results import (
     Spread,
     by_note,
+    by_training_data,
+    evaluation_set_sizes,
     spreads,
     usual_settings,
 )
-from pair2vec.experiments.qa.results import ABLATIONS
+from pair2vec.experiments.qa.results import ablation_of
 from pair2vec.experiments.qa.squad import SQUAD_SETS, SetScores, SquadScores
 from pair2vec.experiments.report.grid import (
     MISSING,
@@ -36,7 +38,7 @@ PAPER_QA = {
     "none": (65.66, 68.86, 37.50, 42.55, 48.20, 54.02),
     "pair2vec": (68.02, 71.58, 44.20, 49.69, 53.30, 60.13),
 }
-"""`tab:qa_res`: by pairs, `QA_METRICS`; all with ELMo."""
+"""`tab:qa_res`: `QA_METRICS` by pair source, all with ELMo."""
 
 PAPER_ABLATIONS = {
     "pair2vec": (69.20, 72.68),
@@ -46,49 +48,46 @@ PAPER_ABLATIONS = {
     "pair_distance": (67.07, 70.24),
     "none": (66.66, 69.90),
 }
-"""`tab:ablations`: by pairs, EM and F1 on the dev set of SQuAD 2.0; all with ELMo."""
+"""`tab:ablations`: EM and F1 on the dev set of SQuAD 2.0 by pair source, all with ELMo."""
 
-
-BEST = "squad2_best_f1"
-"""At the threshold that is best for the very questions, which the paper does not print."""
+BEST_F1 = "squad2_best_f1"
+"""At the best threshold for the very questions, which the paper does not print."""
 
 
 class QaRow(NamedTuple):
     """The runs of one model."""
 
     words: str | None
-    """None of runs that are missing altogether."""
+    """None without any run."""
     pairs: str
     figures: dict[str, Spread]
-    """By metric; none for a run that is missing."""
+    """By metric; empty without runs."""
     note: str
-    """What sets it apart from others of its pairs and words."""
+    """What distinguishes it from others of its pairs and words."""
 
 
 class QaSummary(NamedTuple):
-    """The runs that learnt from the same questions; rows for all that the paper has."""
+    """The runs that were trained on the same questions; rows for all that the paper has."""
 
     train: tuple[tuple[str, int], ...]
     """Files, and how many questions of each."""
     examples: dict[str, int]
-    """Of each set that was tested on."""
+    """By test set, how many."""
     dev: tuple[str, ...]
-    """Files that the best weights were chosen by."""
+    """Files that the best weights were selected by."""
     rows: list[QaRow]
     usual: tuple[str, ...]
     """Settings of most runs that are not the default."""
 
-    def of(self, pairs: Sequence[str]) -> list[QaRow]:
-        """The rows of some pairs, in their order."""
+    def select(self, pairs: Sequence[str]) -> list[QaRow]:
+        """The rows of some pair sources, in their order."""
         return [row for name in pairs for row in self.rows if row.pairs == name]
 
 
 def qa_summaries(results: Sequence[Mapping[str, Any]]) -> list[QaSummary]:
-    """Results that were trained on the same questions, together; one of none if there are none."""
-    by_train: dict[tuple[tuple[str, int], ...], list[Mapping[str, Any]]] = {}
-    for result in results:
-        by_train.setdefault(tuple(sorted(result.get("train", {}).items())), []).append(result)
-    return [_summary(train, found) for train, found in (by_train or {(): []}).items()]
+    """A summary for each set of training questions; an empty one without results."""
+    trained = by_training_data(results) or {(): []}
+    return [_summary(train, runs) for train, runs in trained.items()]
 
 
 def _summary(train: tuple[tuple[str, int], ...], runs: Sequence[Mapping[str, Any]]) -> QaSummary:
@@ -99,32 +98,26 @@ def _summary(train: tuple[tuple[str, int], ...], runs: Sequence[Mapping[str, Any
         for pairs in dict.fromkeys([*PAPER_ABLATIONS, *map(_pairs, runs)])
         for row in _rows(words, pairs, runs, usual)
     ]
-    sizes: dict[str, int] = {}
-    for run in runs:
-        sizes |= run.get("protocol", {}).get("examples", {})
     dev = dict.fromkeys(name for run in runs for name in run.get("protocol", {}).get("dev", {}))
-    return QaSummary(train, sizes, (*dev,), rows, usual)
+    return QaSummary(train, evaluation_set_sizes(runs), (*dev,), rows, usual)
 
 
 def _rows(
     words: str | None, pairs: str, runs: Sequence[Mapping[str, Any]], usual: Sequence[str]
 ) -> list[QaRow]:
-    """One a variant; where there is no run, an empty one for what the paper has."""
+    """A row per variant; without runs, an empty one if the paper has it."""
     own = [run for run in runs if run.get("words") == words and _pairs(run) == pairs]
     variants = by_note(own, usual) or ({"": []} if pairs in PAPER_ABLATIONS else {})
     return [
-        QaRow(words, pairs, spreads([run["metrics"] for run in found]), note)
-        for note, found in variants.items()
+        QaRow(words, pairs, spreads([run["metrics"] for run in of_note]), note)
+        for note, of_note in variants.items()
     ]
 
 
 def _pairs(run: Mapping[str, Any]) -> str:
-    """Ablations by the end of their recipe's name: ``paper_multiply`` is ``multiply``."""
+    """A run's pair source; the ablation where it is one."""
     name = str(run["pairs"])
-    return next((ablation for ablation in ABLATIONS if name.endswith(ablation)), name)
-
-
-# == The scores of one run in question answering.
+    return ablation_of(name) or name
 
 
 _NOTES = (
@@ -133,10 +126,12 @@ _NOTES = (
 )
 
 
-def squad_scores(scores: Mapping[str, SetScores]) -> Group:
-    """EM and F1 of each set; of SQuAD 2.0 what they are made of."""
+def score_table(scores: Mapping[str, SetScores]) -> Group:
+    """EM and F1 of each set of one evaluation, and the parts of SQuAD 2.0."""
     rows = [
-        row for name, one in scores.items() for row in _score_rows(SQUAD_SETS.get(name, name), one)
+        row
+        for name, score in scores.items()
+        for row in _score_rows(SQUAD_SETS.get(name, name), score)
     ]
     grid = Grid("", ("set", "questions", "EM", "F1"), rows)
     return Group(grid_table(grid), Text(_NOTES, style="dim"))
@@ -167,9 +162,6 @@ def _percent(value: float | None) -> str:
     return NOTHING if value is None else f"{value:.2f}"
 
 
-# == Question answering: many runs beside the paper's figures.
-
-
 _MODELS = {
     "none": "BiDAF++",
     "pair2vec": "BiDAF++ + pair2vec",
@@ -186,19 +178,19 @@ _ABLATIONS = {
 
 
 def squad_tables(summary: QaSummary) -> Group:
-    """The paper's `tab:qa_res` and `tab:ablations`, measured beside printed."""
+    """The paper's `tab:qa_res` and `tab:ablations` beside our runs, for a terminal."""
     notes = Text("\n".join(squad_protocol(summary)), style="dim")
     return Group(grid_table(qa_grid(summary)), grid_table(ablation_grid(summary)), notes)
 
 
 def qa_grid(summary: QaSummary) -> Grid:
     """`tab:qa_res`: the paper's two rows and their difference, then ours."""
-    shown = [f"{SQUAD_SETS[name]} {measure.upper()}" for name, measure in map(_split, QA_METRICS)]
-    head = ("words", "model", *shown, f"{SQUAD_SETS['squad2']} best F1", "runs")
+    metrics = [f"{SQUAD_SETS[name]} {metric.upper()}" for name, metric in map(_split, QA_METRICS)]
+    head = ("words", "model", *metrics, f"{SQUAD_SETS['squad2']} best F1", "runs")
     base, full = PAPER_QA["none"], PAPER_QA["pair2vec"]
     rows = [
-        ("paper: ELMo", _MODELS["none"], *map(_printed, base), NOTHING, NOTHING),
-        ("paper: ELMo", _MODELS["pair2vec"], *map(_printed, full), NOTHING, NOTHING),
+        ("paper: ELMo", _MODELS["none"], *map(_two_digits, base), NOTHING, NOTHING),
+        ("paper: ELMo", _MODELS["pair2vec"], *map(_two_digits, full), NOTHING, NOTHING),
         (
             "paper: ELMo",
             "difference",
@@ -207,42 +199,42 @@ def qa_grid(summary: QaSummary) -> Grid:
         ),
     ]
     others = [row.pairs for row in summary.rows if row.pairs not in PAPER_ABLATIONS]
-    found = summary.of([*PAPER_QA, *dict.fromkeys(others)])
-    for words in dict.fromkeys(row.words for row in found):
-        rows += _measured([row for row in found if row.words == words])
+    ours = summary.select([*PAPER_QA, *dict.fromkeys(others)])
+    for words in dict.fromkeys(row.words for row in ours):
+        rows += _measured([row for row in ours if row.words == words])
     return Grid("Question answering (tab:qa_res)", head, rows, labels=2)
 
 
 def _measured(rows: Sequence[QaRow]) -> list[tuple[str, ...]]:
-    """Rows of one word input, each model but the base followed by what it gains."""
-    shown: list[tuple[str, ...]] = []
+    """Rows of one word input, each model but the base followed by its gain."""
+    cells: list[tuple[str, ...]] = []
     for row in rows:
         base = _base(row, rows)
-        figures = [row.figures.get(name) for name in (*QA_METRICS, BEST)]
+        figures = [row.figures.get(name) for name in (*QA_METRICS, BEST_F1)]
         runs = count_runs([*row.figures.values()])
         words = row.words or NOTHING
-        shown.append((words, _named(_MODELS, row), *map(figure, figures), runs))
+        cells.append((words, _named(_MODELS, row), *map(figure, figures), runs))
         if row.pairs != "none":
-            gains = (gain(row.figures.get(name), base.get(name)) for name in (*QA_METRICS, BEST))
-            shown.append((words, "difference", *gains, NOTHING))
-    return shown
+            gains = (gain(row.figures.get(name), base.get(name)) for name in (*QA_METRICS, BEST_F1))
+            cells.append((words, "difference", *gains, NOTHING))
+    return cells
 
 
 def _base(row: QaRow, rows: Sequence[QaRow]) -> Mapping[str, Spread]:
-    """What a row is compared with: the base model of the same variant, or the plain one."""
+    """The figures of the base model of the same variant, or of any."""
     bases = [other for other in rows if other.pairs == "none"]
     same = [other for other in bases if other.note == row.note]
     return next((other.figures for other in (*same, *bases)), {})
 
 
 def ablation_grid(summary: QaSummary) -> Grid:
-    """`tab:ablations`: printed and measured, each with its distance to the full model's F1."""
+    """`tab:ablations`: the paper's figures and ours, each with its distance to the full model."""
     head = (
         *("words", "model", "paper: EM", "paper: F1", "paper: ΔF1"),
         *("measured: EM", "measured: F1", "measured: ΔF1", "runs"),
     )
     rows = []
-    for row in summary.of([*_ABLATIONS]):
+    for row in summary.select([*_ABLATIONS]):
         em, f1 = PAPER_ABLATIONS[row.pairs]
         full = _full(summary, row.words)
         own = [row.figures.get(f"squad2_{name}") for name in ("em", "f1")]
@@ -250,7 +242,7 @@ def ablation_grid(summary: QaSummary) -> Grid:
             (
                 row.words or NOTHING,
                 _named(_ABLATIONS, row),
-                *(_printed(em), _printed(f1), f"{f1 - PAPER_ABLATIONS['pair2vec'][1]:+.2f}"),
+                *(_two_digits(em), _two_digits(f1), f"{f1 - PAPER_ABLATIONS['pair2vec'][1]:+.2f}"),
                 *map(figure, own),
                 gain(own[1], full),
                 count_runs([*row.figures.values()]),
@@ -260,18 +252,18 @@ def ablation_grid(summary: QaSummary) -> Grid:
 
 
 def _full(summary: QaSummary, words: str | None) -> Spread | None:
-    """F1 of the full model with the same words; of its variants, of the first."""
-    rows = [row for row in summary.of(["pair2vec"]) if row.words == words]
+    """F1 of the full model with the same words, in its first variant."""
+    rows = [row for row in summary.select(["pair2vec"]) if row.words == words]
     return rows[0].figures.get("squad2_f1") if rows else None
 
 
 def squad_protocol(summary: QaSummary) -> list[str]:
-    """What every figure depends on."""
-    learnt = " + ".join(f"{count:,} of {name}" for name, count in summary.train) or MISSING
+    """How the figures were measured, line by line."""
+    files = " + ".join(f"{count:,} of {name}" for name, count in summary.train) or MISSING
     tested = ", ".join(f"{SQUAD_SETS.get(n, n)} {count:,}" for n, count in summary.examples.items())
     chosen = ", ".join(summary.dev)
     return [
-        f"Measured: trained on {learnt}; tested on {tested or MISSING} questions. EM and F1 of "
+        f"Measured: trained on {files}; tested on {tested or MISSING} questions. EM and F1 of "
         "SQuAD's official program in percent, mean ±standard deviation over runs."
         f"{usual_settings_sentence(summary.usual)}",
         "SQuAD 2.0: nothing is said where no answer scores higher than the best span (threshold 0, "
@@ -289,10 +281,10 @@ def _named(names: Mapping[str, str], row: QaRow) -> str:
 
 
 def _split(metric: str) -> tuple[str, str]:
-    """A metric's set and measure."""
-    name, _, measure = metric.rpartition("_")
-    return name, measure
+    """The test set of a metric, and EM or F1."""
+    name, _, kind = metric.rpartition("_")
+    return name, kind
 
 
-def _printed(value: float) -> str:
+def _two_digits(value: float) -> str:
     return f"{value:.2f}"

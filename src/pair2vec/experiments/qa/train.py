@@ -1,4 +1,4 @@
-"""The data of a training: questions to learn from and to choose by, and where they came from."""
+"""Training of a question answerer: the data, the task, and what ``pair2vec qa train`` does."""
 
 import hashlib
 import logging
@@ -31,24 +31,26 @@ from pair2vec.experiments.qa.bidaf import Bidaf
 from pair2vec.experiments.qa.examples import QaSet, read_qa
 from pair2vec.experiments.qa.spans import span_loss
 from pair2vec.experiments.qa.squad import best_match
-from pair2vec.experiments.tasks.batches import length_buckets
+from pair2vec.experiments.tasks.batches import length_buckets, precompute_texts
 from pair2vec.experiments.tasks.inputs import InputPaths
 from pair2vec.experiments.tasks.task import DevScores
 from pair2vec.experiments.tasks.train import RunOptions, train_network, training_pad_length
+
+_log = logging.getLogger(__name__)
 
 _Paths = Sequence[str | os.PathLike[str]]
 
 
 @dataclass(frozen=True)
 class QaData:
-    """What an answerer is trained on; of the questions to learn from only numbers are kept."""
+    """Training questions, of which only ids are kept, and dev questions to select weights by."""
 
     train: EncodedQuestions
     train_files: dict[str, int]
-    """By name without folder, how many questions each has."""
+    """By file name, how many questions each has."""
     dev: QaSet
     fingerprint: str
-    """Of all questions in their order: a training goes on with the same ones only."""
+    """Of all questions in order: training resumes with the same ones only."""
 
     @classmethod
     def read(cls, train: _Paths, dev: _Paths) -> "QaData":
@@ -57,16 +59,15 @@ class QaData:
 
     @classmethod
     def of(cls, train: QaSet, dev: QaSet) -> "QaData":
-        """Those of two sets."""
+        """The questions of two sets."""
         return cls(EncodedQuestions(train), train.files, dev, _fingerprint(train, dev))
 
     def words(self) -> list[str]:
-        """All that occur."""
         return [*self.train.words, *question_words(self.dev)]
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What an answerer's config says of it."""
+        """For the answerer's config."""
         not_found = int((self.train.answers[:, 0] == NOT_FOUND).sum())
         return {
             "train": self.train_files,
@@ -76,96 +77,89 @@ class QaData:
 
 
 def question_words(*sets: QaSet) -> list[str]:
-    """All words of some sets, each once, in the order in which they occur."""
+    """All words of some sets, each once, in order of first occurrence."""
     texts = (
         text
-        for found in sets
-        for text in (*found.passages, *(question.text for question in found.questions))
+        for qa_set in sets
+        for text in (*qa_set.passages, *(question.text for question in qa_set.questions))
     )
     return list(dict.fromkeys(word for text in texts for word in text.words))
 
 
 def _fingerprint(*sets: QaSet) -> str:
     digest = hashlib.sha256()
-    for found in sets:
-        for passage in found.passages:
+    for qa_set in sets:
+        for passage in qa_set.passages:
             digest.update(f"{' '.join(passage.words)}\n".encode())
-        for question in found.questions:
-            asked = f"{question.passage}\t{' '.join(question.text.words)}\t{question.answers}\n"
-            digest.update(asked.encode())
+        for question in qa_set.questions:
+            words = " ".join(question.text.words)
+            digest.update(f"{question.passage}\t{words}\t{question.answers}\n".encode())
         digest.update(b"\n")
     return digest.hexdigest()
 
 
-# == From questions with answers to an answerer's folder: what ``pair2vec qa train`` does.
-
-
-_log = logging.getLogger(__name__)
-
-
 class QaLearning:
-    """BiDAF++, and the questions it learns from."""
+    """BiDAF++ and the questions it is trained on."""
 
-    def __init__(self, network: Bidaf, asked: EncodedQuestions, reading: ReadingConfig) -> None:
+    def __init__(self, network: Bidaf, encoded: EncodedQuestions, reading: ReadingConfig) -> None:
         self.network = network
-        windows, left = training_windows(asked, reading.max_words)
+        windows, skipped = training_windows(encoded, reading.max_words)
         if not len(windows.question):
-            raise InputError("no question to learn from: no answer is where the data says")
+            raise InputError("no question to train on: no answer is where the data says")
         for count, reason in (
-            (left.not_found, "is not in the passage"),
-            (left.too_late, f"is behind word {reading.max_words}"),
+            (skipped.not_found, "is not in the passage"),
+            (skipped.truncated, f"is beyond word {reading.max_words}"),
         ):
             if count:
-                _log.info("%d questions are not learnt from: their answer %s", count, reason)
+                _log.info("%d questions are not trained on: their answer %s", count, reason)
         self._train = QaBatches(
-            asked, windows, network.embedder, network.relations, training_pad_length(network)
+            encoded, windows, network.embedder, network.relations, training_pad_length(network)
         )
         self.sizes = length_buckets(self._train.sizes)
 
     def batch(self, numbers: Int64Array) -> QaBatch:
-        """Of the questions to learn from."""
         return self._train.batch(numbers)
 
-    def read(self, batch: QaBatch) -> QaBatch:
-        """Both texts by the embedder."""
-        return batch.read_by(self.network.embedder)
+    def precompute(self, batch: QaBatch) -> QaBatch:
+        return precompute_texts(batch, self.network.embedder)
 
     def measure(self, batch: QaBatch) -> dict[str, Tensor]:
-        """−log p of the answer, or of there being none."""
+        """−log p of the answer, or of no answer."""
         return {"loss": span_loss(self.network(batch), batch.answers).mean()}
 
 
 class QaTask(QaLearning):
-    """With the questions that the best weights are chosen by."""
+    """BiDAF++ as a `Task` of the supervised loop: with dev questions."""
 
     def __init__(self, network: Bidaf, data: QaData, reading: ReadingConfig) -> None:
         super().__init__(network, data.train, reading)
         self._reading = reading
-        self._dev, self._dev_numbered = data.dev, EncodedQuestions(data.dev)
-        self._dev_chosen = _spread(len(self._dev_numbered), reading.dev_questions)
+        self._dev, self._dev_encoded = data.dev, EncodedQuestions(data.dev)
+        self._dev_indices = _evenly_spaced(len(self._dev_encoded), reading.dev_questions)
 
     def score_dev(self) -> DevScores:
-        """F1 and EM of SQuAD 2.0; nothing is said where no answer is likelier."""
+        """F1 and EM of SQuAD 2.0; where no answer is more probable, the prediction is empty."""
         device = next(self.network.parameters()).device
-        found = predict_answers(
+        predictions = predict_answers(
             self.network,
-            self._dev_numbered,
-            self._dev_chosen,
+            self._dev_encoded,
+            self._dev_indices,
             self._dev,
             reading=self._reading,
             device=device,
         )
         matches = []
-        for number in self._dev_chosen.tolist():
-            question = self._dev.questions[number]
-            said = found[question.id]
-            matches.append(best_match("" if said.no_answer > 0 else said.answer, question))
+        for index in self._dev_indices.tolist():
+            question = self._dev.questions[index]
+            predicted = predictions[question.id]
+            answer = "" if predicted.no_answer > 0 else predicted.answer
+            matches.append(best_match(answer, question))
         em, f1 = np.mean(matches, axis=0)
         return {"score": float(f1), "em": float(em)}
 
 
-def _spread(count: int, most: int) -> Int64Array:
-    """Every so many of `count`, so that there are about `most`; all if that is 0."""
+def _evenly_spaced(count: int, most: int) -> Int64Array:
+    """About `most` of `count` indices; all if `most` is 0."""
     step = max(1, round(count / most)) if most else 1
     return np.arange(0, count, step)
 
@@ -173,18 +167,14 @@ def _spread(count: int, most: int) -> Int64Array:
 def train_answerer(
     out: Path,
     data: QaData,
-    places: InputPaths,
+    paths: InputPaths,
     settings: QaSettings | None = None,
     **options: Unpack[RunOptions],
 ) -> Answerer:
-    """Train an answerer, or go on with one, and save it; see `train_network`.
-
-    Raises:
-        Interrupted: it was asked to stop, and wrote a checkpoint.
-    """
+    """Train an answerer and save it, or resume its training; see `train_network`."""
     chosen = settings or QaSettings()
 
     def task(network: Bidaf) -> QaTask:
         return QaTask(network, data, chosen.qa)
 
-    return Answerer(*train_network(ANSWERER, task, out, data, places, chosen, **options))
+    return Answerer(*train_network(ANSWERER, task, out, data, paths, chosen, **options))
