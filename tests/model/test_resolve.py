@@ -96,7 +96,7 @@ def test_a_model_that_the_hub_does_not_have_is_one_clear_line(tmp_path: Path) ->
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
     assert line.startswith(
-        "pair2vec: owner/nothing: no such folder, and not to be had from the hub"
+        "pair2vec: owner/nothing: no such folder, and cannot be downloaded from the hub"
     )
 
 
@@ -145,5 +145,5 @@ def test_what_is_no_model_is_not_pushed(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("TEST_HUB", str(tmp_path / "server"))
     monkeypatch.setattr(huggingface_hub, "HfApi", Refusing)
     folder = save_tiny_model(tmp_path / "model")
-    with pytest.raises(InputError, match=r"owner/tiny: the hub does not take it: not yours$"):
+    with pytest.raises(InputError, match=r"owner/tiny: the hub refuses it: not yours$"):
         push_model(folder, "owner/tiny")

@@ -15,7 +15,6 @@ from pair2vec.errors import UsageError
 from pair2vec.injection.frozen_pair import FrozenPair, PairWeights, whitened_weights
 from pair2vec.injection.pooling import PairTiles, pool_both_sides, pool_pairs
 from pair2vec.injection.sources import (
-    PADDING,
     AttendedRelations,
     check_dropout,
     check_inputs,
@@ -25,7 +24,7 @@ from pair2vec.injection.sources import (
 from pair2vec.model.folder import load_model
 from pair2vec.model.resolve import find_model
 from pair2vec.text.sentences import tokenize
-from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
+from pair2vec.text.vocabulary import PADDING, SPECIAL_TOKENS, Vocabulary
 
 AttentionMode = Literal["kept", "renormalised"]
 """The attention to words that are unknown or padding: it is lost, α being used as it is (the

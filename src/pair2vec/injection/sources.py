@@ -10,9 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from pair2vec.errors import UsageError
-
-PADDING = 0
-"""The id behind the end of a short sentence, and of an unknown word."""
+from pair2vec.text.vocabulary import PADDING
 
 
 class AttendedRelations(NamedTuple):

@@ -9,13 +9,13 @@ import torch
 from torch import Tensor, nn
 
 from pair2vec.injection.sources import (
-    PADDING,
     AttendedRelations,
     check_dropout,
     check_inputs,
     check_range,
     padded_ids,
 )
+from pair2vec.text.vocabulary import PADDING
 from pair2vec.wordnet.dictionary import WordNet
 from pair2vec.wordnet.related_words import related_words
 from pair2vec.wordnet.relations import WORDNET_RELATIONS

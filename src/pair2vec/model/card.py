@@ -1,8 +1,8 @@
-"""The model card: a page of Markdown that says what its config says, and nothing it does not.
+"""The model card: a Markdown page of what the config says, and nothing else.
 
-Of the config it knows ``name``, ``created``, ``corpus`` (``documents``, ``sentences``, ``tokens``,
-``fingerprint``, ``sources``), ``recipe``, ``triples``, ``metrics``, ``shrunk``, ``licence`` and
-``notes`` (a list of lines), each of which may be absent, and what `save_model` adds.
+It shows these keys of the config, each of which may be absent: ``name``, ``created``, ``corpus``
+(``documents``, ``sentences``, ``tokens``, ``fingerprint``, ``sources``), ``recipe``, ``triples``,
+``metrics``, ``shrunk``, ``licence``, ``notes`` (a list of lines), and what `save_model` adds.
 """
 
 import json
@@ -16,7 +16,7 @@ from rich.filesize import decimal
 Config = Mapping[str, Any]
 
 SHORT_FINGERPRINT = 16
-"""Characters of a corpus' fingerprint that tell it from any other."""
+"""Characters of a corpus' fingerprint that identify it."""
 
 _INTRODUCTION = """\
 A [pair2vec](https://arxiv.org/abs/1810.08854) model: a vector for the *relation* between any two
@@ -67,7 +67,7 @@ def model_card(config: Config) -> str:
 
 
 def size_facts(config: Config) -> dict[str, str]:
-    """How large the model is, in what precision, when made and by which version."""
+    """Size, precision, date and version."""
     facts: dict[str, str] = {}
     if "words" in config:
         facts["words"] = f"{config['words']:,}"
@@ -110,9 +110,9 @@ def corpus_facts(config: Config) -> dict[str, str]:
 
 
 def flat_settings(value: object, name: str) -> dict[str, str]:
-    """Any JSON as printable values by dotted names; one that is not an object is called `name`.
+    """Any JSON as printable values by dotted names; what is not an object is called `name`.
 
-    An object within, if it has no further ones in it, is one line.
+    An object without further objects in it is one line.
     """
     if value is None:
         return {}
@@ -146,7 +146,7 @@ def _printable_count(value: object) -> str:
 
 
 def _source_name(source: object) -> str:
-    """The file's name alone: where it lay is nobody's business and no one's help."""
+    """The file's name alone: its folder is private, and of no use to a reader."""
     name = source.get("name", "") if isinstance(source, Mapping) else source
     return PurePath(str(name)).name
 

@@ -1,4 +1,4 @@
-"""Models on the Hugging Face hub; with the extra ``hub``."""
+"""Resolve a model's name: a folder, a bundled model, or one on the Hugging Face hub."""
 
 import os
 import re
@@ -8,62 +8,8 @@ from types import ModuleType
 from pair2vec.errors import InputError, Pair2vecError, UsageError
 from pair2vec.model.folder import CONFIG_FILE, MODEL_FILES, load_model
 
-
-def download_model(name: str) -> Path:
-    """The folder of the model ``owner/name``, fetched unless the hub's cache has it.
-
-    Raises:
-        Pair2vecError: the extra is missing, or the model cannot be fetched.
-    """
-    hub = _library(name)
-    try:
-        return Path(hub.snapshot_download(name, allow_patterns=list(MODEL_FILES)))
-    # The library raises errors of several others for an address, a network or a right of access.
-    except Exception as error:
-        raise InputError(
-            f"{name}: no such folder, and not to be had from the hub: {_first_line(error)}"
-        ) from error
-
-
-def push_model(folder: str | os.PathLike[str], name: str, *, private: bool = False) -> str:
-    """Put the model in `folder` on the hub as ``owner/name``; returns its address.
-
-    Raises:
-        InputError: the folder holds no complete model, or the hub does not take it.
-    """
-    hub, saved = _library(name), load_model(folder)
-    try:
-        hub.HfApi().create_repo(name, private=private, exist_ok=True)
-        pushed = hub.HfApi().upload_folder(
-            folder_path=saved.folder,
-            repo_id=name,
-            allow_patterns=list(MODEL_FILES),
-            commit_message=f"Add {saved.config.get('name', saved.folder.name)}",
-        )
-    except Exception as error:
-        raise InputError(f"{name}: the hub does not take it: {_first_line(error)}") from error
-    return str(pushed)
-
-
-def _library(name: str) -> ModuleType:
-    try:
-        import huggingface_hub
-    except ImportError as error:
-        raise Pair2vecError(
-            f"{name}: no such folder; for models on the hub: pip install 'pair2vec[hub]'"
-        ) from error
-    return huggingface_hub
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
-
-
-# == Where models are found: in a folder, beside the package, or on the Hugging Face hub.
-
-
 BUNDLED = Path(__file__).parents[1] / "models"
-"""The folder of the models that come with the package, one folder each."""
+"""The models that come with the package, one folder each."""
 
 _HUB_NAME = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 
@@ -78,10 +24,10 @@ def find_model(path_or_name: str | os.PathLike[str] | None = None) -> Path:
 
     Args:
         path_or_name: A folder; the name of a bundled model; or ``owner/name`` on the hub, which is
-            fetched the first time. None is the default model.
+            downloaded the first time. None is the default model.
 
     Raises:
-        UsageError: no model is meant, or none of this name is known.
+        UsageError: no model is given, or none of this name is known.
     """
     bundled = bundled_models()
     if path_or_name is None:
@@ -100,3 +46,53 @@ def find_model(path_or_name: str | os.PathLike[str] | None = None) -> Path:
         f"{name}: no such folder, and no model of this name: {known}; "
         "make one with 'pair2vec train', or give owner/name of one on the hub"
     )
+
+
+def download_model(name: str) -> Path:
+    """The folder of the model ``owner/name``, downloaded unless the hub's cache has it.
+
+    Raises:
+        Pair2vecError: the extra ``hub`` is missing, or the model cannot be downloaded.
+    """
+    hub = _import_hub(name)
+    try:
+        return Path(hub.snapshot_download(name, allow_patterns=list(MODEL_FILES)))
+    # The library raises errors of several others for names, networks and permissions.
+    except Exception as error:
+        raise InputError(
+            f"{name}: no such folder, and cannot be downloaded from the hub: {_first_line(error)}"
+        ) from error
+
+
+def push_model(folder: str | os.PathLike[str], name: str, *, private: bool = False) -> str:
+    """Upload the model in `folder` to the hub as ``owner/name``; returns its URL.
+
+    Raises:
+        InputError: the folder holds no complete model, or the hub refuses it.
+    """
+    hub, saved = _import_hub(name), load_model(folder)
+    try:
+        hub.HfApi().create_repo(name, private=private, exist_ok=True)
+        url = hub.HfApi().upload_folder(
+            folder_path=saved.folder,
+            repo_id=name,
+            allow_patterns=list(MODEL_FILES),
+            commit_message=f"Add {saved.config.get('name', saved.folder.name)}",
+        )
+    except Exception as error:
+        raise InputError(f"{name}: the hub refuses it: {_first_line(error)}") from error
+    return str(url)
+
+
+def _import_hub(name: str) -> ModuleType:
+    try:
+        import huggingface_hub
+    except ImportError as error:
+        raise Pair2vecError(
+            f"{name}: no such folder; for models on the hub: pip install 'pair2vec[hub]'"
+        ) from error
+    return huggingface_hub
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

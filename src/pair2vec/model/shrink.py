@@ -1,4 +1,4 @@
-"""A smaller model out of a larger one: fewer words, fewer bits."""
+"""Shrink a model: fewer words, fewer bits."""
 
 import os
 from typing import Any
@@ -40,7 +40,7 @@ def shrink_model(
     if not (1 <= context_words <= words <= known and context_words <= in_patterns):
         raise UsageError(
             f"words is {words:,} and context words {context_words:,}; the model has {known:,} and "
-            f"{in_patterns:,}, and words in patterns are some of the words"
+            f"{in_patterns:,}, and context words are some of the words"
         )
     rows = dict(zip(_WORD_TABLES, (words + _SPECIAL, context_words + _SPECIAL), strict=True))
     save_model(
@@ -49,7 +49,7 @@ def shrink_model(
         _first_words(saved.vocabulary, words),
         {
             **saved.config,
-            # Measured on the larger model, they are not the smaller one's.
+            # They were measured on the larger model.
             "metrics": {},
             "shrunk": _origin(saved, words, context_words),
         },
@@ -72,16 +72,16 @@ def _first_words(vocabulary: Vocabulary, count: int) -> Vocabulary:
 
 def _patterns_of_first_words(saved: SavedModel, count: int) -> list[PatternCount]:
     # The slots X and Y are no words of the vocabulary.
-    number = saved.vocabulary.ids
+    ids = saved.vocabulary.ids
     return [
         entry
         for entry in saved.patterns()
-        if all(number.get(word, 0) < count + _SPECIAL for word in entry.pattern.split())
+        if all(ids.get(word, 0) < count + _SPECIAL for word in entry.pattern.split())
     ]
 
 
 def _origin(saved: SavedModel, words: int, context_words: int) -> dict[str, Any]:
-    """What a reader of the config should know of the larger model."""
+    """What the config says about the larger model."""
     return {
         "from_words": len(saved.vocabulary) - _SPECIAL,
         "from_precision": saved.config["precision"],

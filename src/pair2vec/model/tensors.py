@@ -1,7 +1,16 @@
-"""The file of named arrays, in the safetensors format; mapped into memory rather than read.
+"""The tensors file: named arrays in the safetensors format, memory-mapped and perhaps quantised.
 
-The format: eight bytes, the little-endian length of a header; the header, a JSON object that says
-of each array its type, shape and place; the bytes of the arrays.
+The format: eight bytes, the little-endian length of a header; the header, a JSON object with the
+type, shape and offsets of each array; the bytes of the arrays. The precisions:
+
+- ``float32``: as trained;
+- ``float16``: tables (2-D arrays) in half the bytes;
+- ``int8``: tables in a quarter of the bytes, each row q · scale with q in -127 … 127 and
+  scale = max|row| / 127, so that no value changes by more than half a scale.
+
+What is not a table is small and stays float32: biases, and under int8 also a single row.
+
+Shapes: N rows, D dimension.
 """
 
 import json
@@ -20,21 +29,28 @@ from pair2vec.errors import InputError, UsageError
 
 Arrays = Mapping[str, NDArray[Any]]
 
+Precision = Literal["float32", "float16", "int8"]
+PRECISIONS: tuple[Precision, ...] = get_args(Precision)
+
 _METADATA = "__metadata__"
 _MARK = {"library": "pair2vec"}
 _DTYPES = {"F32": "<f4", "F16": "<f2", "F64": "<f8", "I8": "|i1", "I32": "<i4", "I64": "<i8"}
 _WAY_OUT = "copy or save the model again"
 
+_LARGEST_INT8 = 127
+_SMALLEST_SCALE = np.finfo(np.float32).tiny
+_LARGEST_FLOAT16 = float(np.finfo(np.float16).max)
+
 
 def tensor_bytes(arrays: Arrays) -> bytes:
-    """The file's content, marked as written here."""
-    # The library takes an array's memory as it lies: a transposed one would be saved wrong.
-    in_order = {name: np.asarray(array, order="C") for name, array in arrays.items()}
-    return save(in_order, metadata=_MARK)
+    """The file's content, with pair2vec's mark in its metadata."""
+    # The library saves an array's memory as it is: a transposed one would be saved wrong.
+    contiguous = {name: np.asarray(array, order="C") for name, array in arrays.items()}
+    return save(contiguous, metadata=_MARK)
 
 
 def map_tensors(path: Path) -> dict[str, NDArray[Any]]:
-    """Each array of the file by name, read from the disk only where it is touched.
+    """Each array of the file by name, memory-mapped: read from disk only where it is accessed.
 
     Raises:
         InputError: the file is not there, is of another format, or is cut short.
@@ -42,16 +58,16 @@ def map_tensors(path: Path) -> dict[str, NDArray[Any]]:
     header, start = _read_header(path)
     size = path.stat().st_size
     try:
-        places = {name: _Place.of(entry) for name, entry in header.items() if name != _METADATA}
+        slots = {name: _Slot.parse(entry) for name, entry in header.items() if name != _METADATA}
     except (KeyError, TypeError, ValueError) as error:
         raise InputError(f"{path}: its header names no arrays we read; {_WAY_OUT}") from error
-    expected = start + max((place.end for place in places.values()), default=0)
+    expected = start + max((slot.end for slot in slots.values()), default=0)
     if size != expected:
         raise InputError(
             f"{path}: has {size:,} bytes where its header says {expected:,}; {_WAY_OUT}"
         )
     content = np.memmap(path, np.uint8, mode="r")
-    return {name: place.array_in(content[start:]) for name, place in places.items()}
+    return {name: slot.array_in(content[start:]) for name, slot in slots.items()}
 
 
 def is_marked(path: Path) -> bool:
@@ -73,15 +89,15 @@ def _read_header(path: Path) -> tuple[dict[str, Any], int]:
         content = file.read(length)
     try:
         header = json.loads(content)
-    except ValueError as error:
-        raise InputError(f"{path}: its header is not JSON; {_WAY_OUT}") from error
+    except ValueError:
+        header = None
     if not isinstance(header, dict):
-        raise InputError(f"{path}: its header names no arrays; {_WAY_OUT}")
+        raise InputError(f"{path}: its header is not a JSON object; {_WAY_OUT}")
     return header, 8 + length
 
 
-class _Place(NamedTuple):
-    """Where an array lies among the bytes, and as what."""
+class _Slot(NamedTuple):
+    """The type, shape and offsets of an array in the file."""
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
@@ -89,7 +105,7 @@ class _Place(NamedTuple):
     end: int
 
     @classmethod
-    def of(cls, entry: Mapping[str, Any]) -> "_Place":
+    def parse(cls, entry: Mapping[str, Any]) -> "_Slot":
         """From the header; raises KeyError, TypeError or ValueError if it contradicts itself."""
         dtype = np.dtype(_DTYPES[entry["dtype"]])
         shape = tuple(map(operator.index, entry["shape"]))
@@ -97,7 +113,7 @@ class _Place(NamedTuple):
         if min(shape, default=0) < 0 or begin < 0:
             raise ValueError("negative length or offset")
         if end - begin != math.prod(shape) * dtype.itemsize:
-            raise ValueError("as many bytes as the shape needs are not there")
+            raise ValueError("offsets do not fit the shape")
         return cls(dtype, shape, begin, end)
 
     def array_in(self, content: NDArray[np.uint8]) -> NDArray[Any]:
@@ -106,26 +122,8 @@ class _Place(NamedTuple):
         return np.asarray(content[self.begin : self.end]).view(self.dtype).reshape(self.shape)
 
 
-# == In how many bits a model is stored. Shapes: N rows, D dimension.
-#
-# - ``float32``: as trained;
-# - ``float16``: tables (2-D arrays) in half the bytes;
-# - ``int8``: tables in a quarter of the bytes, each row q · scale with q in -127 … 127 and
-#   scale = max|row| / 127, so that no value moves by more than half a scale.
-#
-# What is not a table is small and stays float32: biases, and under int8 also a single row.
-
-
-Precision = Literal["float32", "float16", "int8"]
-PRECISIONS: tuple[Precision, ...] = get_args(Precision)
-
-_LARGEST_INT8 = 127
-_SMALLEST_SCALE = np.finfo(np.float32).tiny
-_LARGEST_FLOAT16 = float(np.finfo(np.float16).max)
-
-
 class QuantisedRows(NamedTuple):
-    """A table in eight bits a value."""
+    """A table of eight bits a value."""
 
     values: NDArray[np.int8]
     """(N, D)"""
@@ -136,30 +134,30 @@ class QuantisedRows(NamedTuple):
 def quantise_rows(table: NDArray[np.float32]) -> QuantisedRows:
     """The nearest eight-bit table, with the finest scale each row allows."""
     largest = np.abs(table).max(axis=1, initial=0)
-    # The floor keeps a row of zeros, or of next to nothing, from being divided by zero.
+    # The floor keeps a row of zeros, or nearly so, from being divided by zero.
     scale = np.maximum(largest / np.float32(_LARGEST_INT8), _SMALLEST_SCALE)
     return QuantisedRows(np.rint(table / scale[:, np.newaxis]).astype(np.int8), scale)
 
 
 def scale_name(name: str) -> str:
-    """Under what name the scales of an int8 table are stored."""
+    """The name under which the scales of an int8 table are stored."""
     return f"{name}.scale"
 
 
 def stored_arrays(
     tensors: Mapping[str, NDArray[np.float32]], precision: Precision
 ) -> dict[str, NDArray[Any]]:
-    """What the file holds of `tensors`: with int8, scales beside each table.
+    """The arrays to store `tensors` as: with int8, scales beside each table.
 
     Raises:
-        UsageError: an array cannot be stored like this; the message says which and why.
+        UsageError: an array cannot be stored in this precision; the message says which and why.
     """
     if precision not in PRECISIONS:
         raise UsageError(f"precision is {precision!r}; it must be one of {', '.join(PRECISIONS)}")
     stored: dict[str, NDArray[Any]] = {}
     for name, array in tensors.items():
         _check_values(name, array)
-        for part, values in _parts(name, array, precision):
+        for part, values in _converted(name, array, precision):
             if part != name and part in tensors:
                 raise UsageError(f"tensor {part!r}: int8 needs this name for the scales of {name}")
             stored[part] = values
@@ -173,7 +171,7 @@ def _check_values(name: str, array: NDArray[Any]) -> None:
         raise UsageError(f"tensor {name!r}: has values that are not finite; did training diverge?")
 
 
-def _parts(
+def _converted(
     name: str, array: NDArray[np.float32], precision: Precision
 ) -> Iterator[tuple[str, NDArray[Any]]]:
     if precision == "int8" and array.ndim == 2 and len(array) >= 2:
@@ -198,7 +196,7 @@ def _to_float16(name: str, array: NDArray[np.float32]) -> NDArray[np.float16]:
 
 
 class Rows:
-    """A table in any precision whose rows come out as float32, each turned when asked for."""
+    """A table in any precision, whose rows are converted to float32 when they are accessed."""
 
     def __init__(self, values: NDArray[Any], scale: NDArray[np.float32] | None = None) -> None:
         self._values = values
@@ -206,7 +204,6 @@ class Rows:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """(N, D)."""
         return self._values.shape
 
     def __len__(self) -> int:
@@ -229,5 +226,5 @@ class Rows:
 
 def _as_index(ids: int | Sequence[int] | NDArray[Any]) -> NDArray[Any]:
     index = np.asarray(ids)
-    # An empty list is a batch of none, and not the array of floats numpy takes it for.
+    # An empty list is an empty batch, and not the array of floats numpy takes it for.
     return index if index.size else index.astype(np.intp)

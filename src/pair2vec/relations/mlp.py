@@ -25,11 +25,9 @@ class MlpConfig:
 
     hidden: int = 300
     dropout: float = 0.5
-    """Of hidden units."""
     input_dropout: float = 0.2
-    """Of features."""
+    """Of features; `dropout` is of hidden units."""
     decay: float = 0.1
-    """Of weights, decoupled as in AdamW."""
     steps: int = 3_000
     batch: int = 128
     rate: float = 2e-3
