@@ -1,11 +1,11 @@
-"""How easy the source is to enter, in numbers: files, importers, cycles, names, and ways through it.
+"""How easy the source is to enter: files, importers, cycles, names, and the ways through it.
 
     python benchmarks/architecture.py [--src src] [--device cuda]
 
-A *way* is the set of our source files whose functions run on the way of one sentence to an answer:
-to an answer of `fill`; to a training step (`prepare`, then `train` until the model is published); to
-a line of a lexicon (`prepare`, then `lexicon`). Module bodies, which run at import, do not count. A *switch* is a call
-from one file into another. `--src` measures another checkout in the same way.
+A *way* is the set of our source files whose functions run on the way of one sentence to an
+answer: to an answer of `fill`; to a training step (`prepare`, then `train` until the model is
+published); to a line of a lexicon (`prepare`, then `lexicon`). Module bodies, which run at import,
+do not count. A *switch* is a call from one file into another. `--src` measures another checkout.
 """
 
 import argparse

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from pair2vec.wordnet.dictionary import WordNet
-from pair2vec.wordnet.synsets import POS_FILES
+from pair2vec.wordnet.dictionary import POS_FILES, WordNet
 
 LICENCE = "  1 This is no part of the dictionary.  \n  2 WordNet, in small.  \n"
 

@@ -8,8 +8,7 @@ from tests.wordnet.small_wordnet import small_wordnet, write_wordnet
 
 from pair2vec.errors import InputError
 from pair2vec.wordnet import dictionary
-from pair2vec.wordnet.dictionary import WordNet
-from pair2vec.wordnet.synsets import ANTONYM, HYPERNYM, SIMILAR, SynsetId
+from pair2vec.wordnet.dictionary import ANTONYM, HYPERNYM, SIMILAR, SynsetId, WordNet
 
 
 def words_of(wordnet: WordNet, lemma: str, pos: str) -> list[tuple[str, ...]]:

@@ -1,1 +1,4 @@
-"""Reproduction of the paper's tables: NLI, QA, analogies, slots and the report. Nothing outside imports it but the command line."""
+"""Reproduction of the paper's tables: NLI, QA, analogies, slots, the mini-world and the report.
+
+Nothing outside imports it but the command line.
+"""

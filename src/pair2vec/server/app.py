@@ -89,7 +89,7 @@ def run(
         UsageError: the address is not available.
     """
     listening = listen(host, port)
-    warm_up(resources)
+    warm_up_model(resources)
     settings = uvicorn.Config(
         make_app(resources, config),
         log_level="warning",
@@ -117,7 +117,7 @@ def listen(host: str, port: int) -> socket.socket:
         raise UsageError(f"cannot listen at {host} port {port}: {reason}") from error
 
 
-def warm_up(resources: Resources) -> None:
+def warm_up_model(resources: Resources) -> None:
     """Load everything that queries need before the first request."""
     model = resources.model
     first, second, third = model.vocabulary.words[-3:]

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import chain, repeat
 from typing import BinaryIO, NamedTuple
+from xml.etree import ElementTree
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,11 +25,18 @@ from numpy.typing import NDArray
 from pair2vec.errors import InputError
 from pair2vec.runtime.storage import StoragePath, write_file
 from pair2vec.text.corpus import Ids
-from pair2vec.text.mediawiki import DUMP_END, PAGE_END, MalformedXmlError, is_dump, parse_articles
 from pair2vec.text.sentences import encode_sentences, normalise_text
 from pair2vec.text.vocabulary import BOUNDARY, PADDING
 from pair2vec.text.whitespace import WhitespaceTokens, encode_whitespace_tokens
 from pair2vec.text.wikitext import clean_wikitext
+
+_DUMP_HEAD = re.compile(
+    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<mediawiki[\s>]", re.S
+)
+_REDIRECT = re.compile(r"\s*#redirect", re.IGNORECASE)
+
+PAGE_END = b"</page>"
+DUMP_END = b"</mediawiki>"
 
 PIECE_BYTES = 8 << 20
 LARGEST_PAGE = 256 << 20
@@ -314,3 +322,55 @@ def piece_ids(task: IdsTask) -> Ids:
 def _word_ids(vocabulary: bytes) -> dict[str, int]:
     lines = vocabulary.decode().split("\n")[:-1]
     return {line.partition("\t")[0]: word_id for word_id, line in enumerate(lines)}
+
+
+class Article(NamedTuple):
+    """A page of the main namespace."""
+
+    title: str
+    wikitext: str
+
+
+def is_dump(head: bytes) -> bool:
+    """Whether content that begins with `head` is a MediaWiki XML dump."""
+    return _DUMP_HEAD.match(head) is not None
+
+
+class MalformedXmlError(ValueError):
+    """Pages are not well-formed XML; `position` is the offending byte."""
+
+    def __init__(self, reason: str, position: int) -> None:
+        super().__init__(reason)
+        self.position = position
+
+
+def parse_articles(pages: bytes) -> Iterator[Article]:
+    """The articles among whole ``<page>`` elements: namespace 0, redirects left out.
+
+    Raises:
+        MalformedXmlError: at once, before any article.
+    """
+    return _select_articles(_parse(pages))
+
+
+def _select_articles(pages: ElementTree.Element) -> Iterator[Article]:
+    for page in pages:
+        text = page.findtext("./revision[last()]/text") or ""
+        if (
+            page.findtext("ns", "0") == "0"
+            and page.find("redirect") is None
+            and not _REDIRECT.match(text)
+        ):
+            yield Article(page.findtext("title", ""), text)
+
+
+def _parse(pages: bytes) -> ElementTree.Element:
+    start_tag = b"<mediawiki>"
+    document = start_tag + pages + DUMP_END
+    try:
+        return ElementTree.fromstring(document)
+    except ElementTree.ParseError as error:
+        line, column = error.position
+        before = document.split(b"\n", line - 1)[: line - 1]
+        position = sum(len(row) + 1 for row in before) + column - len(start_tag)
+        raise MalformedXmlError(error.msg.split(":")[0], position) from error

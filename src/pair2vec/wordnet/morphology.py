@@ -8,8 +8,7 @@ counts as well if it is a lemma: *saw* is a noun of its own and the past of *see
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from pair2vec.wordnet.dictionary import WordNet
-from pair2vec.wordnet.synsets import POS_FILES
+from pair2vec.wordnet.dictionary import POS_FILES, WordNet
 
 _DETACHMENT_RULES: dict[str, tuple[tuple[str, str], ...]] = {
     "n": (

@@ -19,9 +19,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from pair2vec.wordnet.dictionary import WordNet
+from pair2vec.wordnet.dictionary import ANTONYM, HYPERNYM, INSTANCE_HYPERNYM, SynsetId, WordNet
 from pair2vec.wordnet.morphology import Lemma, base_forms
-from pair2vec.wordnet.synsets import ANTONYM, HYPERNYM, INSTANCE_HYPERNYM, SynsetId
 
 MAX_EDGES = 8
 """From this many edges on, two words do not count as hypernym and hyponym."""

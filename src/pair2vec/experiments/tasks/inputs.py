@@ -184,7 +184,7 @@ def input_hashes(paths: InputPaths) -> dict[str, str]:
     return hashes
 
 
-def check_inputs(found: Mapping[str, str], wanted: Mapping[str, str], folder: Path) -> None:
+def check_input_hashes(found: Mapping[str, str], wanted: Mapping[str, str], folder: Path) -> None:
     """Refuse other inputs than those a network was trained with.
 
     Raises:

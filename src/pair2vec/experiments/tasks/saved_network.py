@@ -18,7 +18,7 @@ from safetensors.torch import load, save
 from torch import nn
 
 from pair2vec.errors import InputError, UsageError
-from pair2vec.experiments.tasks.inputs import InputPaths, check_inputs, input_hashes, open_inputs
+from pair2vec.experiments.tasks.inputs import InputPaths, check_input_hashes, input_hashes, open_inputs
 from pair2vec.experiments.tasks.layers import copy_weights, set_weights
 from pair2vec.experiments.tasks.task import NetworkSpec, NetworkT, SettingsT, Trained
 from pair2vec.runtime.devices import find_device
@@ -83,7 +83,7 @@ def load_network(
     weights = _read_weights(kind, folder / WEIGHTS)
     paths = named.replaced(places or {})
     inputs = open_inputs(paths, words, settings.pairs)
-    check_inputs(input_hashes(paths), config["input_hashes"], folder)
+    check_input_hashes(input_hashes(paths), config["input_hashes"], folder)
     # The initial weights are replaced at once: drawing them must not disturb the global generator.
     with torch.random.fork_rng(devices=[]):
         network = kind.make(inputs, settings)
