@@ -117,7 +117,7 @@ def print_row(row: Row, ground: Ground, arguments: argparse.Namespace) -> Analog
 
 
 def command(row: Row, arguments: argparse.Namespace) -> str:
-    """What makes the same model."""
+    """The command that trains the same model."""
     given = f"{arguments.corpus} --vectors {arguments.vectors}"
     settings = "".join(f" --set {setting}" for setting in row.settings)
     return f"pair2vec train {given} --out {row.name} --recipe fast{settings}"

@@ -65,7 +65,7 @@ def main() -> None:
 
 
 def usual_rate(batch: int) -> float:
-    """By the root of the batch, within what Adam bears."""
+    """Proportional to the root of the batch, within limits."""
     return min(max(1e-3 * math.sqrt(batch / 32_768), LOWEST), HIGHEST)
 
 

@@ -1,12 +1,13 @@
-"""Whether the fused BiLSTM's kernels equal the plain module, and how much faster they are.
+"""The fused BiLSTM's kernels against the plain module: errors and speed.
 
     PYTHONPATH=src python3 benchmarks/fused_lstm.py [--contexts N] [--blocks FORWARD BACKWARD]
 
 Needs a Hopper GPU and triton. Contexts are drawn by Zipf's law. First the kernels, in bfloat16,
 against the context encoder in float32 on the same numbers: states, and the gradients of W_ih·E_c
 and of W_hh. Then the time of the plain module under autocast, of torch.nn.LSTM (cuDNN) in bfloat16
-and of the kernels. Plain and fused include gathering the words' rows and adding up their gradient;
-cuDNN starts from gathered word vectors, and has the product with W_ih in its time instead.
+and of the kernels. Plain and fused include the gather of the words' rows and the scatter-add of
+their gradient; cuDNN starts from gathered word vectors, and its time has the product with W_ih
+instead.
 
 The exit code is 1 if an error passes TOLERANCE.
 
@@ -38,7 +39,7 @@ WARM_UP, REPEATS = 5, 20
 
 
 class Task(NamedTuple):
-    """One length's contexts, and all that the ways to encode them need."""
+    """Contexts of one length, and what all implementations need to encode them."""
 
     encoder: ContextEncoder
     """In float32, with weights that bfloat16 can hold."""
@@ -50,8 +51,8 @@ class Task(NamedTuple):
     """(L, B, 2H)"""
 
 
-class Way(NamedTuple):
-    """How to come from what is learnt to the states."""
+class Implementation(NamedTuple):
+    """How the states are computed from the trained tensors."""
 
     states: Callable[[], Tensor]
     leaves: Sequence[Tensor]
@@ -110,7 +111,7 @@ def rounded(numbers: Tensor) -> Tensor:
     return numbers.bfloat16().float()
 
 
-def plain(task: Task, dtype: torch.dtype) -> Way:
+def plain(task: Task, dtype: torch.dtype) -> Implementation:
     """The module's own steps, in float32 or under autocast."""
     part = task.part.detach().to(dtype).requires_grad_()
 
@@ -118,24 +119,26 @@ def plain(task: Task, dtype: torch.dtype) -> Way:
         with torch.autocast(part.device.type, torch.bfloat16, enabled=dtype is torch.bfloat16):
             return task.encoder._states(gather_rows(part, task.contexts))
 
-    return Way(states, [part, task.encoder.state_weight])
+    return Implementation(states, [part, task.encoder.state_weight])
 
 
-def fused(task: Task) -> Way:
+def fused(task: Task) -> Implementation:
     """The kernels."""
     part, weight = task.part.bfloat16().requires_grad_(), task.encoder.state_weight
     lengths = torch.full_like(task.contexts[:, 0], task.contexts.shape[1])
-    return Way(lambda: bilstm_states(part, task.contexts, lengths, weight), [part, weight])
+    return Implementation(
+        lambda: bilstm_states(part, task.contexts, lengths, weight), [part, weight]
+    )
 
 
-def cudnn(task: Task) -> Way:
+def cudnn(task: Task) -> Implementation:
     """The LSTM that torch takes from cuDNN."""
     length, count, width = task.d_states.shape
     size = task.encoder.value.out_features
     lstm = nn.LSTM(size, width // 2, bidirectional=True).to(task.part.device, torch.bfloat16)
     words = torch.randn(length, count, size, device=task.part.device, dtype=torch.bfloat16)
     words.requires_grad_()
-    return Way(lambda: lstm(words)[0], [words, *lstm.parameters()])
+    return Implementation(lambda: lstm(words)[0], [words, *lstm.parameters()])
 
 
 def print_errors(tasks: Sequence[Task]) -> float:
@@ -153,7 +156,7 @@ def print_errors(tasks: Sequence[Task]) -> float:
     return float(torch.tensor(worst).max())  # which keeps a NaN
 
 
-def results(way: Way, task: Task) -> list[Tensor]:
+def results(way: Implementation, task: Task) -> list[Tensor]:
     """States, and the gradients of the leaves."""
     return [way.states().detach(), *way.gradients(task.d_states)]
 
@@ -184,7 +187,7 @@ def print_row(name: str, row: Sequence[Times]) -> None:
     print(f"{name:3} {columns}{first / ours:11.1f}{second / ours:9.1f}", flush=True)
 
 
-def times(way: Way, d_states: Tensor) -> Times:
+def times(way: Implementation, d_states: Tensor) -> Times:
     """Measured one after the other."""
     d_states = d_states.bfloat16()
     return Times(milliseconds(way.states), milliseconds(lambda: way.gradients(d_states)))

@@ -17,13 +17,13 @@ def describe(device: torch.device) -> str:
 
 
 def wait(device: torch.device) -> None:
-    """Until all that it was told to do is done."""
+    """Synchronise."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
 
 
 def seconds(work: Callable[[], object], device: torch.device) -> float:
-    """What some work takes, from an idle device to an idle device."""
+    """The time of some work, from an idle device to an idle device."""
     wait(device)
     start = time.perf_counter()
     work()
@@ -32,7 +32,7 @@ def seconds(work: Callable[[], object], device: torch.device) -> float:
 
 
 def clear(device: torch.device) -> None:
-    """Let go of what an earlier run left, and measure the peak of memory anew."""
+    """Free the memory of earlier runs, and reset the peak."""
     gc.collect()
     if device.type == "cuda":
         torch.cuda.empty_cache()
@@ -40,13 +40,13 @@ def clear(device: torch.device) -> None:
 
 
 def peak_gb(device: torch.device) -> float | None:
-    """The most memory that tensors took at a time since `clear`; None without a GPU."""
+    """The peak of allocated memory since `clear`; None without a GPU."""
     return torch.cuda.max_memory_allocated(device) / 1e9 if device.type == "cuda" else None
 
 
 def compile_all_sizes() -> None:
-    """Let a function be compiled for more sizes than eight, from where on torch runs it as it is.
+    """Let a function be compiled for more sizes than eight, after which torch would run it eagerly.
 
-    What was compiled for a size serves all later runs of that size in the process.
+    A function is compiled once for each size in a process.
     """
     compiler.recompile_limit = compiler.accumulated_recompile_limit

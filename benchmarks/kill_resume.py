@@ -49,7 +49,7 @@ RECIPE = with_settings(
             "steps": STEPS,
             "warmup_steps": 20,
             "rate": 0.01,
-            # Each step leaves a line, by which to tell when the process was killed.
+            # Each step leaves a line, which shows when the process was killed.
             "report_steps": 1,
             "validation_steps": 50,
             "checkpoint_steps": 20,
@@ -103,7 +103,7 @@ def train_undisturbed(corpus: Path, out: Path) -> tuple[float, SavedModel]:
 
 
 def start_training(corpus: Path, out: Path) -> ForkServerProcess:
-    """Train, or go on with it, in a new process."""
+    """Train, or resume, in a new process."""
     process = multiprocessing.get_context("forkserver").Process(
         target=_train, args=(corpus, out), daemon=True
     )
@@ -124,7 +124,7 @@ def resume(corpus: Path, out: Path) -> bool:
 
 
 def kill_at_random(corpus: Path, out: Path, seconds: float, draw: random.Random) -> None:
-    """Begin a run and kill it; one that ends before its moment has come is begun again."""
+    """Start a run and kill it; one that ends before is started again."""
     while True:
         process = start_training(corpus, out)
         wait_for_moment(process, out, seconds, draw)

@@ -1,4 +1,4 @@
-"""What a benchmark runs on."""
+"""The machine that a benchmark runs on."""
 
 import datetime
 import os
@@ -18,7 +18,7 @@ def describe() -> str:
 
 
 def processor() -> str:
-    """The CPU's name, where Linux tells it."""
+    """The CPU's name."""
     info = Path("/proc/cpuinfo")
     names = [line for line in info.read_text().splitlines() if "model name" in line]
     return names[0].partition(":")[2].strip() if names else platform.processor()

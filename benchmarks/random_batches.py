@@ -1,4 +1,4 @@
-"""Batches of random ids, as those of a text: few words are frequent, most are rare."""
+"""Batches of random ids by Zipf's law: few words are frequent, most are rare."""
 
 import numpy as np
 import torch
@@ -21,7 +21,7 @@ def random_batches(
     device: torch.device,
     seed: int = 0,
 ) -> list[TrainingBatch]:
-    """So many, with contexts of all lengths in numbers that differ from batch to batch."""
+    """`count` batches, with contexts of all lengths in proportions that differ between them."""
     generator = torch.Generator(device).manual_seed(seed)
     group_sizes = np.random.default_rng(seed).multinomial(
         size, np.full(len(DISTANCES), 1 / len(DISTANCES)), count

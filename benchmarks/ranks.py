@@ -1,4 +1,4 @@
-"""Processes of this machine that find each other as those that torchrun starts do."""
+"""Ranks as processes of this machine, with the environment that torchrun would set."""
 
 import multiprocessing
 import os
@@ -8,23 +8,24 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import TypeVar
 
 Task = TypeVar("Task")
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 
-def in_ranks(work: Callable[[Task], Made], task: Task, count: int) -> list[Made]:
-    """What `work`, a function of a module, makes of `task` in each of them."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
-    around = {"WORLD_SIZE": f"{count}", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": f"{port}"}
+def in_ranks(work: Callable[[Task], Result], task: Task, count: int) -> list[Result]:
+    """The results of `work`, a function of a module, on `task` in each rank."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    environment = {"WORLD_SIZE": f"{count}", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": f"{port}"}
     fresh = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(count, mp_context=fresh) as pool:
-        made = [
-            pool.submit(_work, {**around, "RANK": f"{rank}"}, work, task) for rank in range(count)
+        futures = [
+            pool.submit(_work, {**environment, "RANK": f"{rank}"}, work, task)
+            for rank in range(count)
         ]
-        return [each.result() for each in made]
+        return [future.result() for future in futures]
 
 
-def _work(around: dict[str, str], work: Callable[[Task], Made], task: Task) -> Made:
-    os.environ.update(around)
+def _work(environment: dict[str, str], work: Callable[[Task], Result], task: Task) -> Result:
+    os.environ.update(environment)
     return work(task)

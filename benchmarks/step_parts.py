@@ -49,7 +49,7 @@ Moment = float | torch.cuda.Event
 
 
 class Mark(NamedTuple):
-    """From here on, time belongs to this part."""
+    """The start of a part."""
 
     part: str
     is_backward: bool
@@ -65,7 +65,6 @@ class PartTime(NamedTuple):
 
     @property
     def both(self) -> float:
-        """All that the part takes."""
         return self.forward + self.backward
 
 
@@ -121,7 +120,7 @@ def milliseconds(start: Moment, end: Moment) -> float:
 
 
 def tensors_in(found: object) -> Iterator[Tensor]:
-    """Those of a result."""
+    """All tensors of a result."""
     if isinstance(found, Tensor):
         yield found
     elif isinstance(found, tuple):

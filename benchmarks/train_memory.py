@@ -3,8 +3,8 @@
     python benchmarks/train_memory.py [--corpus-mb N] [--bound-mb N] [--seconds S] [--rounds N]
 
 Each figure is of a process of its own, which begins with none of the corpus in memory. `reading`
-makes batches and does not learn from them: it goes through the corpus as fast as it can, so that
-under a bound pages have to be let go all the time. `training` learns, on one core, with the recipe
+makes batches and does not train on them: it goes through the corpus as fast as it can, so that
+under a bound pages have to be let go all the time. `training` trains, on one core, with the recipe
 `fast` on 20,000 words, in small batches. The order of blocks and triples is that of every run. A
 bound has to leave room for what training needs with any corpus, some 900 MB here: the network,
 two chunks of positions, and Python and torch themselves.
@@ -103,7 +103,7 @@ def measured(task: Task, bound: Bound) -> float:
 
 
 def forget(corpus: Path) -> None:
-    """Have the kernel let go of what it holds of a corpus."""
+    """Drop a corpus from the page cache."""
     for path in corpus.iterdir():
         with path.open("rb") as file:
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)

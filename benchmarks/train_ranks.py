@@ -1,10 +1,10 @@
-"""What it costs to train on several ranks: the exchange of gradients, and triples a second.
+"""What it costs to train on several ranks: the all-reduce of gradients, and triples a second.
 
     python benchmarks/train_ranks.py [--words N] [--batch N...] [--steps N] [--ranks N]
 
 The recipe is `paper`, the corpus is drawn by Zipf's law, neighbours are random. Ranks are processes
 of this machine, with one thread each, over gloo; `batch` is that of all of them together. The
-exchange is timed alone, between ranks that have nothing else to do: once as training does it, of
+all-reduce is timed alone, between ranks that have nothing else to do: once as training does it, of
 the rows touched, and once of whole tables.
 """
 
@@ -38,7 +38,7 @@ from ranks import in_ranks
 
 TOKENS = 2_000_000
 CPU = torch.device("cpu")
-Made = TypeVar("Made")
+Result = TypeVar("Result")
 
 
 class Task(NamedTuple):
@@ -49,7 +49,7 @@ class Task(NamedTuple):
     steps: int
 
 
-class Exchange(NamedTuple):
+class AllReduce(NamedTuple):
     """Of one step, on rank 0."""
 
     rows: int
@@ -80,9 +80,11 @@ def main() -> None:
         folder = Path(scratch) / "corpus"
         write_corpus(folder, arguments.words, TOKENS)
         tasks = [Task(folder, batch, arguments.steps) for batch in arguments.batch]
-        print("exchange     batch   rows a rank   sparse ms    dense ms   dense/sparse")
+        print("all-reduce   batch   rows a rank   sparse ms    dense ms   dense/sparse")
         for task in tasks:
-            print_exchange(task.batch, in_ranks(partial(joined, measure_exchange), task, count)[0])
+            print_all_reduce(
+                task.batch, in_ranks(partial(joined, measure_all_reduce), task, count)[0]
+            )
         print("\ntraining     batch   ranks   triples/s   CPU s/rank/1,000 triples   of ideal")
         for task in tasks:
             alone = None
@@ -91,7 +93,7 @@ def main() -> None:
                 alone = print_training(task, found, alone)
 
 
-def print_exchange(batch: int, found: Exchange) -> None:
+def print_all_reduce(batch: int, found: AllReduce) -> None:
     """A line of the first table."""
     print(
         f"{batch:18,}{found.rows:14,}{1e3 * found.sparse:12.1f}{1e3 * found.dense:12.1f}"
@@ -114,8 +116,8 @@ def print_training(task: Task, found: list[Speed], alone: float | None) -> float
     return alone
 
 
-def joined(work: Callable[[ProcessGroup, Task], Made], task: Task) -> Made:
-    """What `work` makes on this rank, with one thread."""
+def joined(work: Callable[[ProcessGroup, Task], Result], task: Task) -> Result:
+    """The result of `work` on this rank, with one thread."""
     logging.disable(logging.WARNING)
     torch.set_num_threads(1)
     with init_process_group("cpu") as ranks:
@@ -127,7 +129,7 @@ def recipe_for(task: Task) -> Recipe:
     return replace(paper(), training=replace(paper().training, batch=task.batch))
 
 
-def measure_exchange(ranks: ProcessGroup, task: Task) -> Exchange:
+def measure_all_reduce(ranks: ProcessGroup, task: Task) -> AllReduce:
     """The rows that a batch touches, sent as rows and in whole tables."""
     corpus, recipe = open_corpus(task.corpus), recipe_for(task)
     neighbours = random_neighbours(corpus, recipe)
@@ -153,7 +155,7 @@ def measure_exchange(ranks: ProcessGroup, task: Task) -> Exchange:
 
     sparse = mean_seconds(lambda: all_reduce_rows(ranks, touched), task.steps)
     dense = mean_seconds(all_reduce_tables, task.steps)
-    return Exchange(sum(len(table.rows) for table in touched), sparse, dense)
+    return AllReduce(sum(len(table.rows) for table in touched), sparse, dense)
 
 
 def mean_seconds(work: Callable[[], object], times: int) -> float:

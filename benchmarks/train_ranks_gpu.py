@@ -6,8 +6,8 @@
 Recipe `fast` on random ids, as in part 1 of `train_gpu.py`.
 
 1. One rank that all-reduces its gradients with nobody, over NCCL: what it costs to capture a step
-   as two graphs with an all-reduce between them, and that the losses are those of one graph. With one
-   rank NCCL sends nothing: what sending costs depends on the wires between GPUs.
+   as two graphs with an all-reduce between them, and that the losses are those of one graph. With
+   one rank NCCL sends nothing: what sending costs depends on the wires between GPUs.
 2. Two ranks that share the GPU, each with half of a batch. NCCL wants a GPU for each rank, so they
    all-reduce over gloo, through the host's memory: that they hold the same weights, to the bit, and
    no figure of speed.
@@ -49,8 +49,8 @@ class Task(NamedTuple):
     device: str
 
 
-class Learnt(NamedTuple):
-    """By one rank."""
+class Outcome(NamedTuple):
+    """Of one rank."""
 
     first: float
     """The loss of the first step."""
@@ -72,7 +72,7 @@ def main() -> None:
         f"{gpu.describe(torch.device(task.device))}; {task.words:,} words, batch {task.batch:,}\n"
     )
     in_ranks(print_one_rank, task, 1)
-    print_two_ranks(task, in_ranks(learn, task, 2))
+    print_two_ranks(task, in_ranks(train, task, 2))
 
 
 def print_one_rank(task: Task) -> None:
@@ -102,7 +102,7 @@ def print_steps(task: Task, name: str, kind: StepKind) -> None:
     )
 
 
-def learn(task: Task) -> Learnt:
+def train(task: Task) -> Outcome:
     """The second part, on one of the ranks."""
     device = torch.device(task.device)
     torch.manual_seed(0)
@@ -114,10 +114,10 @@ def learn(task: Task) -> Learnt:
     digest = hashlib.sha256()
     for tensor in model.network.state_dict().values():
         digest.update(tensor.cpu().numpy().tobytes())
-    return Learnt(found[0], found[-1], digest.hexdigest()[:16])
+    return Outcome(found[0], found[-1], digest.hexdigest()[:16])
 
 
-def print_two_ranks(task: Task, found: Sequence[Learnt]) -> None:
+def print_two_ranks(task: Task, found: Sequence[Outcome]) -> None:
     """A line for each."""
     print(f"\nTwo ranks, {task.steps} steps   loss, first and last step   weights")
     for rank, (first, last, weights) in enumerate(found):

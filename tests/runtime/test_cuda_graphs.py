@@ -128,7 +128,7 @@ def test_all_tensors_are_found_and_changed_wherever_they_are() -> None:
     assert BATCH.labels.item() == 8
 
 
-def test_a_batch_moves_as_a_whole() -> None:
+def test_a_batch_is_moved_with_all_its_tensors() -> None:
     assert all(tensor.is_meta for tensor in tree_leaves(tree_to(BATCH, torch.device("meta"))))
 
 

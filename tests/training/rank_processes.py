@@ -44,28 +44,31 @@ def in_ranks(
     """What `work` returns on each rank; it is given that rank, and the arguments."""
     with ProcessPoolExecutor(count, mp_context=_fresh) as pool:
         made = [
-            pool.submit(_work, around, work, arguments) for around in environments(count, seconds)
+            pool.submit(_work, environment, work, arguments)
+            for environment in environments(count, seconds)
         ]
         return [each.result() for each in made]
 
 
-def _work(around: Environment, work: Callable[..., Made], arguments: tuple[object, ...]) -> Made:
-    os.environ.update(around)
+def _work(
+    environment: Environment, work: Callable[..., Made], arguments: tuple[object, ...]
+) -> Made:
+    os.environ.update(environment)
     torch.set_num_threads(1)
     with init_process_group("cpu") as ranks:
         return work(ranks, *arguments)
 
 
-def start_command(around: Environment, log: Path, *arguments: str | Path) -> ForkServerProcess:
-    """``pair2vec`` with these arguments, all it says written to `log`."""
+def start_command(environment: Environment, log: Path, *arguments: str | Path) -> ForkServerProcess:
+    """``pair2vec`` with these arguments, all output written to `log`."""
     words = ["pair2vec", *map(str, arguments)]
-    process = _fresh.Process(target=_run_command, args=(around, log, words), daemon=True)
+    process = _fresh.Process(target=_run_command, args=(environment, log, words), daemon=True)
     process.start()
     return process
 
 
-def _run_command(around: Environment, log: Path, words: list[str]) -> None:
-    os.environ.update(around)
+def _run_command(environment: Environment, log: Path, words: list[str]) -> None:
+    os.environ.update(environment)
     torch.set_num_threads(1)
     with log.open("wb") as file:
         for stream in (sys.stdout, sys.stderr):
@@ -82,7 +85,7 @@ def trainer_on(ranks: ProcessGroup, folder: Path, out: Path, recipe: Recipe) -> 
 
 
 def digest_after_training(ranks: ProcessGroup, folder: Path, out: Path, recipe: Recipe) -> str:
-    """Of all weights of this rank and all that its optimiser remembers."""
+    """Of all weights of this rank and its optimiser's state."""
     trainer = trainer_on(ranks, folder, out, recipe)
     assert trainer.run()
     digest = hashlib.sha256()
@@ -104,7 +107,7 @@ class Drawn(NamedTuple):
 
 
 def first_batch(ranks: ProcessGroup, folder: Path, out: Path, recipe: Recipe) -> Drawn:
-    """What a rank would learn from."""
+    """The batch of a rank."""
     batch, _ = next(trainer_on(ranks, folder, out, recipe)._batches())
     pairs = zip(batch.x.tolist(), batch.y.tolist(), strict=True)
     return Drawn(list(pairs), batch.other_x.tolist())
@@ -115,7 +118,7 @@ def train_in(
 ) -> bool:
     """Whether training came to its end, rather than being stopped."""
     stop_after = options.pop("stop_after", None)
-    # One rank wishes to stop; the others hear of it.
+    # One rank stops, and with it all others.
     if stop_after is not None and ranks.rank == ranks.world_size - 1:
         options["should_stop"] = after(stop_after)
     try:

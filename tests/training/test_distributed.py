@@ -99,10 +99,10 @@ def be_late(ranks: ProcessGroup) -> str:
 
 
 def test_a_rank_that_does_not_answer_times_out() -> None:
-    of_waiting, of_late = in_ranks(be_late, seconds=SECONDS)
+    waiting_message, late_message = in_ranks(be_late, seconds=SECONDS)
     way_out = "; resume with --resume, or let torchrun do so: --max-restarts 3"
-    assert of_waiting == "rank 0 of 2 waited 1 s for a rank that does not answer" + way_out
-    assert of_late == "rank 1 of 2 lost another rank" + way_out
+    assert waiting_message == "rank 0 of 2 waited 1 s for a rank that does not answer" + way_out
+    assert late_message == "rank 1 of 2 lost another rank" + way_out
 
 
 @pytest.mark.parametrize(
@@ -158,18 +158,18 @@ def compare_with_dense_sums(ranks: ProcessGroup) -> int:
     """Of two tables; returns how often. All ranks draw the same examples."""
     sets = st.sets(st.integers(0, LENGTH - 1))
     size = ranks.world_size
-    tables_of_ranks = st.lists(st.tuples(sets, sets), min_size=size, max_size=size)
+    tables_by_rank = st.lists(st.tuples(sets, sets), min_size=size, max_size=size)
     done: list[int] = []
 
     @settings(
         derandomize=True, database=None, deadline=None, suppress_health_check=list(HealthCheck)
     )
-    @given(tables_of_ranks, st.integers(0, 2**32 - 1))
+    @given(tables_by_rank, st.integers(0, 2**32 - 1))
     def compare(named: list[tuple[set[int], set[int]]], seed: int) -> None:
         draw = torch.Generator().manual_seed(seed)
-        of_ranks = [[touched(rows, draw) for rows in tables] for tables in named]
-        found = all_reduce_rows(ranks, of_ranks[ranks.rank])
-        for table, parts in zip(found, zip(*of_ranks, strict=True), strict=True):
+        by_rank = [[touched(rows, draw) for rows in tables] for tables in named]
+        found = all_reduce_rows(ranks, by_rank[ranks.rank])
+        for table, parts in zip(found, zip(*by_rank, strict=True), strict=True):
             rows, sums = dense(parts)
             assert table.rows.tolist() == rows
             assert torch.equal(table.values, sums[rows])

@@ -1,6 +1,6 @@
 """The loss of fifty steps, kept on file: a change that should not alter training must not move it.
 
-On the mini-world, in double precision, so that the order in which a machine adds up does not show.
+On the mini-world, in double precision, so that the order in which a machine sums does not show.
 The settings are the test's own: only training itself, or the world, can move the losses. After a
 change that is meant to, write the file anew and say in the commit why::
 

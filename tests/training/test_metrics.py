@@ -14,7 +14,7 @@ from pair2vec.training.steps import STEP_METRICS
 
 
 def step_values(seed: int) -> dict[str, float]:
-    """What a step says of itself."""
+    """Metrics of a step."""
     found = np.random.default_rng(seed).uniform(size=len(STEP_METRICS)).tolist()
     return dict(zip(STEP_METRICS, found, strict=True))
 
@@ -46,7 +46,7 @@ def test_the_loss_of_a_step_is_the_sum_of_all_groups_and_of_nothing_else() -> No
     assert len(Losses._fields) == len(values) - 2
 
 
-def test_averages_begin_anew_when_taken() -> None:
+def test_averages_are_reset_when_taken() -> None:
     averages = Averages()
     averages.add(step_values(0))
     averages.take(8)
@@ -54,7 +54,7 @@ def test_averages_begin_anew_when_taken() -> None:
     assert averages.take(8)["loss"] == loss
 
 
-def test_the_state_is_all_that_averages_remember() -> None:
+def test_averages_resume_from_their_state() -> None:
     whole, resumed = Averages(), Averages()
     for seed in range(4):
         whole.add(step_values(seed))
@@ -68,14 +68,14 @@ def test_the_state_is_all_that_averages_remember() -> None:
     assert found == expected
 
 
-def test_each_line_is_there_as_soon_as_written(tmp_path: Path) -> None:
+def test_each_line_is_flushed_at_once(tmp_path: Path) -> None:
     path = tmp_path / "new" / "metrics.jsonl"
     with MetricsFile(path, 0) as metrics:
         metrics.write({"step": 1, "loss": 0.5})
         assert json.loads(path.read_text()) == {"step": 1, "loss": 0.5}
 
 
-def test_a_resumed_run_drops_what_lies_beyond_its_checkpoint(tmp_path: Path) -> None:
+def test_a_resumed_run_drops_metrics_after_its_checkpoint(tmp_path: Path) -> None:
     path = tmp_path / "metrics.jsonl"
     write_steps(path, [5, 10, 15, 20])
     write_steps(path, [15, 20, 25], resumed_at=10)

@@ -156,7 +156,7 @@ def test_state_is_kept_by_name() -> None:
     assert Adagrad().slots == ("squares",)
 
 
-def test_the_state_is_all_that_an_optimiser_remembers() -> None:
+def test_an_optimiser_resumes_from_its_state() -> None:
     whole = OPTIMISERS["adam"]()
     expected = ours(whole, some_rows)
     found, optimiser = table(), OPTIMISERS["adam"]()
@@ -181,7 +181,7 @@ def ours_where(optimiser: Optimiser, rows_of: Callable[[int], Tensor]) -> Tensor
 
 
 @pytest.mark.parametrize("name", OPTIMISERS)
-def test_rows_picked_from_a_whole_gradient_move_as_those_with_one_of_their_own(name: str) -> None:
+def test_a_masked_dense_update_is_the_update_of_those_rows(name: str) -> None:
     by_rows, by_where = OPTIMISERS[name](), OPTIMISERS[name]()
     found, expected = ours_where(by_where, some_rows), ours(by_rows, some_rows)
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-6)
@@ -191,7 +191,7 @@ def test_rows_picked_from_a_whole_gradient_move_as_those_with_one_of_their_own(n
 
 
 @pytest.mark.parametrize("name", OPTIMISERS)
-def test_where_nothing_is_to_be_changed_a_gradient_that_is_no_number_does_no_harm(
+def test_where_masked_a_gradient_that_is_not_finite_changes_nothing(
     name: str,
 ) -> None:
     optimiser, found = OPTIMISERS[name](), table()
@@ -255,11 +255,11 @@ def test_the_rate_shrinks_when_the_loss_has_not_fallen_for_so_many_steps() -> No
     assert rates([5.0, 5.0, 6.0, 5.0, 5.0, 5.0, 5.0, 5.0]) == [1, 1, 1, 1, 0.5, 0.5, 0.5, 0.25]
 
 
-def test_a_lower_loss_begins_the_count_anew() -> None:
+def test_a_lower_loss_resets_the_count() -> None:
     assert rates([5.0, 6.0, 6.0, 4.0, 6.0, 6.0, 6.0, 6.0]) == [1, 1, 1, 1, 1, 1, 1, 0.5]
 
 
-def test_the_state_is_all_that_a_plateau_remembers() -> None:
+def test_a_plateau_resumes_from_its_state() -> None:
     losses = [5.0, 6.0, 4.0, 4.5, 4.5, 4.5, 4.5, 3.0, 3.5, 3.5, 3.5, 3.5]
     expected = rates(losses)
     schedule = Plateau(1.0, plateau_steps=3, plateau_factor=0.5)

@@ -29,14 +29,16 @@ def test_pair_distance_publishes_the_given_vectors_without_training(
     assert not reports
 
 
-def test_vectors_are_where_training_starts(corpus: Corpus, vectors: Path, tmp_path: Path) -> None:
+def test_word_tables_are_initialised_from_vectors(
+    corpus: Corpus, vectors: Path, tmp_path: Path
+) -> None:
     recipe = small(steps=1, rate=0.0)
     found = run(corpus, tmp_path / "model", recipe, vectors=vectors)
     for name in ("pair.words", "context.words"):
         assert np.array_equal(found.array(name)[4:], given_vectors(corpus))
 
 
-def test_from_a_random_start_vectors_still_say_which_words_are_near(
+def test_from_a_random_start_vectors_still_define_the_neighbours(
     corpus: Corpus, vectors: Path, tmp_path: Path
 ) -> None:
     recipe = with_settings(
@@ -50,7 +52,7 @@ def test_from_a_random_start_vectors_still_say_which_words_are_near(
     assert line["typed_x"] > 0
 
 
-def test_neighbours_are_found_once_and_kept_beside_the_corpus(
+def test_neighbours_are_computed_once_and_cached_beside_the_corpus(
     corpus: Corpus, vectors: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own = open_corpus(shutil.copytree(corpus.folder, tmp_path / "corpus"))

@@ -190,9 +190,7 @@ def test_in_half_precision_the_cuda_graph_step_trains_nearly_as_the_plain_one_do
 
 @optimisers
 @kinds
-def test_rows_that_no_triple_names_and_their_state_do_not_change_by_a_bit(
-    kind: str, optimiser: str
-) -> None:
+def test_untouched_rows_and_their_state_stay_the_same_to_the_bit(kind: str, optimiser: str) -> None:
     run = make_run(kind, TrainingConfig(optimiser=optimiser), make_network())
     run.train([make_batch(0, named=range(WORDS))])
     before, batch = run.kept(), make_batch(1)
@@ -209,7 +207,7 @@ def test_rows_that_no_triple_names_and_their_state_do_not_change_by_a_bit(
 @pytest.mark.parametrize("table", ["pair_words", "context_words"])
 @optimisers
 @kinds
-def test_a_batch_whose_loss_is_no_number_changes_nothing(
+def test_a_batch_whose_loss_is_not_finite_changes_nothing(
     kind: str, optimiser: str, table: str
 ) -> None:
     run = make_run(kind, TrainingConfig(optimiser=optimiser), make_network())

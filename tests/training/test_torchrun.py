@@ -1,4 +1,4 @@
-"""The command on several ranks: what is killed goes on, what hangs ends, and Ctrl-C is heard."""
+"""The command on several ranks: killed ranks, ranks that hang, and Ctrl-C."""
 
 import os
 import signal
@@ -64,17 +64,17 @@ def steps_done(out: Path) -> int:
 def start_two(
     tmp_path: Path, words: list[str], seconds: float = 45
 ) -> tuple[list[ForkServerProcess], list[Path]]:
-    """Two ranks, and what they say."""
+    """Two ranks, and their logs."""
     logs = [tmp_path / f"rank-{rank}.log" for rank in range(2)]
     starts = zip(environments(2, seconds), logs, strict=True)
-    return [start_command(around, log, *words) for around, log in starts], logs
+    return [start_command(environment, log, *words) for environment, log in starts], logs
 
 
 def last_line(log: Path) -> str:
-    """Of what a rank said, in which is no traceback."""
-    said = log.read_text()
-    assert "Traceback" not in said
-    return said.strip().splitlines()[-1]
+    """Of a rank's log, which has no traceback."""
+    text = log.read_text()
+    assert "Traceback" not in text
+    return text.strip().splitlines()[-1]
 
 
 def rank_process(launcher: int, rank: int) -> int | None:
@@ -88,7 +88,7 @@ def rank_process(launcher: int, rank: int) -> int | None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks for processes in /proc")
-def test_torchrun_goes_on_from_the_last_checkpoint_when_a_rank_is_killed(
+def test_torchrun_resumes_from_the_last_checkpoint_when_a_rank_is_killed(
     tmp_path: Path, words: Callable[[int], list[str]]
 ) -> None:
     out, log = tmp_path / "model", tmp_path / "torchrun.log"
@@ -107,8 +107,7 @@ def test_torchrun_goes_on_from_the_last_checkpoint_when_a_rank_is_killed(
         assert killed is not None
         os.kill(killed, signal.SIGKILL)
         assert launcher.wait(PATIENCE) == 0, log.read_text()
-    said = log.read_text()
-    (again,) = [line for line in said.splitlines() if "resumed from step" in line]
+    (again,) = [line for line in log.read_text().splitlines() if "resumed from step" in line]
     assert 40 <= int(again.split()[-1]) < 160
     assert load_model(out).config["triples"] == 160 * 128
     assert [line["step"] for line in metrics_of(out)] == list(range(20, 161, 20))
@@ -131,22 +130,22 @@ def test_a_rank_that_stops_answering_ends_the_run_with_a_line(
 
 
 @pytest.mark.parametrize("rank", [0, 1])
-def test_a_rank_whose_peer_never_comes_ends_with_a_line(
+def test_a_rank_whose_peer_never_joins_ends_with_a_line(
     tmp_path: Path, words: Callable[[int], list[str]], rank: int
 ) -> None:
-    around, log = environments(2, seconds=1)[rank], tmp_path / "rank.log"
-    process = start_command(around, log, *words(LONG))
+    environment, log = environments(2, seconds=1)[rank], tmp_path / "rank.log"
+    process = start_command(environment, log, *words(LONG))
     process.join(PATIENCE)
     assert process.exitcode == 1
     assert last_line(log) == (
         f"pair2vec: rank {rank} of 2 did not meet all the others at "
-        f"127.0.0.1:{around['MASTER_PORT']} within 1 s; "
+        f"127.0.0.1:{environment['MASTER_PORT']} within 1 s; "
         "see that 2 processes are started and can reach it"
     )
     assert not (tmp_path / "model").exists()
 
 
-def test_ctrl_c_stops_all_ranks_with_a_checkpoint_to_go_on_from(
+def test_ctrl_c_stops_all_ranks_with_a_checkpoint_to_resume_from(
     tmp_path: Path, words: Callable[[int], list[str]]
 ) -> None:
     out = tmp_path / "model"

@@ -1,4 +1,4 @@
-"""Training from a corpus to a model: it learns, and can be stopped, killed and resumed at will."""
+"""Training from a corpus to a model, which can be stopped, killed and resumed at any moment."""
 
 import json
 import random
@@ -54,7 +54,9 @@ def test_the_loss_falls(model: SavedModel, reports: list[TrainingProgress]) -> N
     assert model.config["metrics"]["loss"] == losses[-1]
 
 
-def test_a_report_says_where_the_run_is(model: SavedModel, reports: list[TrainingProgress]) -> None:
+def test_a_report_has_the_progress_of_the_run(
+    model: SavedModel, reports: list[TrainingProgress]
+) -> None:
     assert [progress.step for progress in reports] == [10, 10, 20, 20, 30, 30, 40, 40]
     assert {progress.total_steps for progress in reports} == {40}
     last = reports[-2].metrics
@@ -66,7 +68,7 @@ def test_a_report_says_where_the_run_is(model: SavedModel, reports: list[Trainin
     assert written[-1]["validation_loss"] == model.config["metrics"]["validation_loss"]
 
 
-def test_a_model_says_what_it_was_trained_on_and_how(model: SavedModel, corpus: Corpus) -> None:
+def test_a_model_records_its_corpus_and_recipe(model: SavedModel, corpus: Corpus) -> None:
     assert model.config["recipe"] == asdict(small())
     assert model.config["corpus"]["fingerprint"] == corpus.manifest.fingerprint
     assert model.config["corpus"]["sources"] == ["text.txt"]
@@ -127,7 +129,7 @@ def test_resuming_a_finished_run_publishes_the_same_model(
     assert_identical(run(corpus, tmp_path / "model", small(), resume=True), model)
 
 
-def test_resuming_what_was_not_begun_begins_it(
+def test_resuming_a_run_that_was_not_begun_starts_it(
     corpus: Corpus, model: SavedModel, tmp_path: Path
 ) -> None:
     assert_identical(run(corpus, tmp_path / "model", small(), resume=True), model)
@@ -215,7 +217,7 @@ def test_a_folder_that_is_taken_is_refused(
         run(corpus, out, small())
 
 
-def test_overwriting_begins_anew(corpus: Corpus, model: SavedModel, tmp_path: Path) -> None:
+def test_overwriting_starts_from_scratch(corpus: Corpus, model: SavedModel, tmp_path: Path) -> None:
     out = tmp_path / "model"
     run(corpus, out, small(seed=1, steps=11))
     assert_identical(run(corpus, out, small(), overwrite=True), model)

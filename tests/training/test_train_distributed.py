@@ -82,7 +82,7 @@ def test_with_negatives_the_loss_is_that_of_one_rank_but_for_their_draws(
     assert expected[0] > (1 + 4 * DRAWS) * expected[-2]
 
 
-def test_a_run_on_ranks_is_written_down_once(corpus: Corpus, together: Path) -> None:
+def test_only_one_rank_writes_metrics_and_checkpoints(corpus: Corpus, together: Path) -> None:
     assert [line["step"] for line in metrics_of(together)] == [10, 10, 20, 20, 30, 30, 40, 40]
     names = sorted(path.name for path in (together / "training").iterdir() if path.is_file())
     assert names == ["job.json", "metrics.jsonl"] + [
@@ -192,7 +192,7 @@ def test_a_corpus_of_many_shards_trains_on_any_number_of_ranks(
 
 
 def train_apart(ranks: ProcessGroup, folder: Path, out: Path, recipe: Recipe, resume: bool) -> str:
-    """Each into a folder of its own; what is said of it."""
+    """Each into a folder of its own; returns the message of the error."""
     with pytest.raises(UsageError) as raised:
         train_in(ranks, folder, out / f"{ranks.rank}", recipe, {"resume": resume})
     return str(raised.value)
@@ -215,7 +215,7 @@ def begin_apart(ranks: ProcessGroup, folder: Path, out: Path, recipe: Recipe) ->
     return str(raised.value)
 
 
-def test_a_rank_that_does_not_see_the_folder_of_the_first_says_so(
+def test_a_rank_that_does_not_see_the_folder_of_rank_zero_says_so(
     corpus: Corpus, tmp_path: Path
 ) -> None:
     of_first, of_second = in_ranks(begin_apart, corpus.folder, tmp_path, small())

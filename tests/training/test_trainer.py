@@ -100,7 +100,7 @@ def test_a_diverged_run_names_step_triples_and_checkpoint(corpus: Corpus, tmp_pa
     assert {"X", "Y"} < set(context.split()) <= {"X", "Y", *corpus.vocabulary.ids}
 
 
-def test_a_gradient_that_is_no_number_ends_a_run_though_the_loss_is_one(
+def test_a_gradient_that_is_not_finite_ends_a_run_with_a_finite_loss(
     corpus: Corpus, tmp_path: Path
 ) -> None:
     trainer = make_trainer(corpus, tmp_path)
@@ -118,7 +118,7 @@ def test_a_gradient_that_is_no_number_ends_a_run_though_the_loss_is_one(
         trainer.run()
 
 
-def test_a_step_that_went_wrong_is_found_before_a_checkpoint_is_written(
+def test_a_diverged_step_is_detected_before_a_checkpoint_is_written(
     corpus: Corpus, tmp_path: Path
 ) -> None:
     trainer = make_trainer(corpus, tmp_path, report_steps=100, rate=EXPLODING)
@@ -209,7 +209,7 @@ def test_a_run_has_converged_when_the_last_losses_are_no_lower_than_one_before(
 
 
 @given(losses=LOSSES)
-def test_a_patience_of_zero_is_without_end(
+def test_a_patience_of_zero_never_stops_a_run(
     with_patience: WithPatience, losses: list[float]
 ) -> None:
     validation = with_patience(0)

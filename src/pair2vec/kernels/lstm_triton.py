@@ -36,20 +36,12 @@ def kernel_forward(
     return states, memories
 
 
-def kernel_backward(
-    part: Tensor,
-    contexts: Tensor,
-    lengths: Tensor,
-    weight: Tensor,
-    states: Tensor,
-    memories: Tensor,
-    d_states: Tensor,
-) -> Tensor:
-    """The gradient of the gates before their non-linearity, (L, B, 8H)."""
+def kernel_backward(*tensors: Tensor) -> Tensor:
+    """What `plain_backward` computes from the same arguments."""
+    part, contexts, _, weight, *_ = tensors
     (count, length), hidden = contexts.shape, weight.shape[1]
     d_gates = part.new_empty(length, count, 8 * hidden)
-    others = (states, memories, d_states, d_gates)
-    _launch(_backward_kernel, BACKWARD_BLOCK, part, contexts, lengths, weight, *others)
+    _launch(_backward_kernel, BACKWARD_BLOCK, *tensors, d_gates)
     return d_gates
 
 
@@ -101,8 +93,8 @@ def _forward_kernel(  # noqa: PLR0913, PLR0917 - a kernel takes no records
     state = tl.zeros((width, block), tl.bfloat16)
     memory = tl.zeros((width, block), tl.float32)
     for step in range(steps):
-        place, is_read = _place(step, length, direction), step < length
-        word = tl.load(contexts + context * longest + place, mask=is_read, other=0)
+        position, is_read = _position(step, length, direction), step < length
+        word = tl.load(contexts + context * longest + position, mask=is_read, other=0)
         row = _tile(word, direction, unit, 4 * hidden)
         x_in, x_forget, x_candidate, x_out = _four_gates(
             part + row, inside & is_read[None, :], hidden
@@ -113,12 +105,12 @@ def _forward_kernel(  # noqa: PLR0913, PLR0917 - a kernel takes no records
         out = tl.sigmoid(_total(x_out, w_out, state))
         memory = tl.where(is_read[None, :], keep_in * candidate + forget * memory, 0.0)
         state = (out * _tanh(memory)).to(tl.bfloat16)
-        here = _tile(place * count + context, direction, unit, hidden)
+        here = _tile(position * count + context, direction, unit, hidden)
         tl.store(states + here, state, mask=inside)
         # Only the backward pass reads it, together with a state that is rounded as well.
         tl.store(memories + here, memory.to(tl.bfloat16), mask=inside)
-    for place in range(steps, longest):
-        here = _tile(place * count + context, direction, unit, hidden)
+    for position in range(steps, longest):
+        here = _tile(position * count + context, direction, unit, hidden)
         tl.store(states + here, tl.zeros((width, block), tl.bfloat16), mask=inside)
 
 
@@ -149,15 +141,15 @@ def _backward_kernel(  # noqa: PLR0913, PLR0917 - a kernel takes no records
     d_memory = tl.zeros((width, block), tl.float32)
     for done in range(steps):
         step = steps - 1 - done
-        place, is_read = _place(step, length, direction), step < length
-        here = place * count + context
+        position, is_read = _position(step, length, direction), step < length
+        here = position * count + context
         # The first step loads nothing, but its address must be within the tensor all the same.
-        place_before = _place(tl.maximum(step - 1, 0), length, direction)
-        before = _tile(place_before * count + context, direction, unit, hidden)
+        position_before = _position(tl.maximum(step - 1, 0), length, direction)
+        before = _tile(position_before * count + context, direction, unit, hidden)
         is_inside = inside & is_read[None, :]
         has_before = is_inside & (step > 0)
         # All loads together, so that the step waits for memory once.
-        word = tl.load(contexts + context * longest + place, mask=is_read, other=0)
+        word = tl.load(contexts + context * longest + position, mask=is_read, other=0)
         row = _tile(word, direction, unit, 4 * hidden)
         x_in, x_forget, x_candidate, x_out = _four_gates(part + row, is_inside, hidden)
         above = d_states + _tile(here, direction, unit, hidden)
@@ -169,10 +161,10 @@ def _backward_kernel(  # noqa: PLR0913, PLR0917 - a kernel takes no records
         candidate = _tanh(_total(x_candidate, w_candidate, state))
         forget = tl.sigmoid(_total(x_forget, w_forget, state))
         out = tl.sigmoid(_total(x_out, w_out, state))
-        shown = _tanh(keep_in * candidate + forget * memory)
+        output = _tanh(keep_in * candidate + forget * memory)
         d_state += d_above
-        d_memory += d_state * out * (1 - shown * shown)
-        d_out = (d_state * shown * out * (1 - out)).to(tl.bfloat16)
+        d_memory += d_state * out * (1 - output * output)
+        d_out = (d_state * output * out * (1 - out)).to(tl.bfloat16)
         d_in = (d_memory * candidate * keep_in * (1 - keep_in)).to(tl.bfloat16)
         d_candidate = (d_memory * keep_in * (1 - candidate * candidate)).to(tl.bfloat16)
         d_forget = (d_memory * memory * forget * (1 - forget)).to(tl.bfloat16)
@@ -186,9 +178,9 @@ def _backward_kernel(  # noqa: PLR0913, PLR0917 - a kernel takes no records
         d_state = tl.dot(w_candidate, d_candidate, d_state)
         d_state = tl.dot(w_out, d_out, d_state)
         d_memory *= forget
-    for place in range(steps, longest):
+    for position in range(steps, longest):
         nothing = tl.zeros((width, block), tl.bfloat16)
-        to = d_gates + _tile(place * count + context, direction, unit, 4 * hidden)
+        to = d_gates + _tile(position * count + context, direction, unit, 4 * hidden)
         tl.store(to, nothing, mask=inside)
         tl.store(to + hidden, nothing, mask=inside)
         tl.store(to + 2 * hidden, nothing, mask=inside)
@@ -196,7 +188,7 @@ def _backward_kernel(  # noqa: PLR0913, PLR0917 - a kernel takes no records
 
 
 @triton.jit
-def _place(step: tl.tensor, length: tl.tensor, direction: tl.tensor) -> tl.tensor:
+def _position(step: tl.tensor, length: tl.tensor, direction: tl.tensor) -> tl.tensor:
     """The position in the context that a step reads: the second direction reads from the end.
 
     A step beyond the end is at the position of its number, where it writes zeros.
@@ -234,9 +226,9 @@ def _four_gates(
 
 
 @triton.jit
-def _total(given: tl.tensor, weight: tl.tensor, state: tl.tensor) -> tl.tensor:
+def _total(word_part: tl.tensor, weight: tl.tensor, state: tl.tensor) -> tl.tensor:
     """A gate before its non-linearity: the word's part and the state's."""
-    return given.to(tl.float32) + tl.dot(tl.trans(weight), state)
+    return word_part.to(tl.float32) + tl.dot(tl.trans(weight), state)
 
 
 @triton.jit

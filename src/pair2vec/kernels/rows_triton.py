@@ -70,13 +70,13 @@ def _copy_kernel(
     block: tl.constexpr,
     width: tl.constexpr,
 ) -> None:
-    place = (tl.program_id(0) * block + tl.arange(0, block)).to(tl.int64)
+    position = (tl.program_id(0) * block + tl.arange(0, block)).to(tl.int64)
     column = tl.program_id(1) * width + tl.arange(0, width)
-    row = tl.load(rows + place, mask=place < count, other=0).to(tl.int64)
-    inside = (place < count)[:, None] & (column < columns)[None, :]
+    row = tl.load(rows + position, mask=position < count, other=0).to(tl.int64)
+    inside = (position < count)[:, None] & (column < columns)[None, :]
     values = tl.load(table + row[:, None] * columns + column[None, :], mask=inside, other=0.0)
-    to = copied + place[:, None] * columns + column[None, :]
-    tl.store(to, values.to(copied.dtype.element_ty), mask=inside)
+    target = copied + position[:, None] * columns + column[None, :]
+    tl.store(target, values.to(copied.dtype.element_ty), mask=inside)
 
 
 @triton.jit
@@ -90,21 +90,21 @@ def _add_kernel(  # noqa: PLR0913, PLR0917 - a kernel takes no records
     block: tl.constexpr,
     width: tl.constexpr,
 ) -> None:
-    place = (tl.program_id(0) * block + tl.arange(0, block)).to(tl.int64)
+    position = (tl.program_id(0) * block + tl.arange(0, block)).to(tl.int64)
     column = tl.program_id(1) * width + tl.arange(0, width)
-    row = tl.load(rows + place, mask=place < count, other=-1).to(tl.int64)
+    row = tl.load(rows + position, mask=position < count, other=-1).to(tl.int64)
     inside = (row >= first)[:, None] & (column < columns)[None, :]
-    value = tl.load(values + place[:, None] * columns + column[None, :], mask=inside, other=0.0)
-    to = sums + row[:, None] * columns + column[None, :]
-    tl.atomic_add(to, value.to(tl.float32), mask=inside, sem="relaxed")
+    value = tl.load(values + position[:, None] * columns + column[None, :], mask=inside, other=0.0)
+    target = sums + row[:, None] * columns + column[None, :]
+    tl.atomic_add(target, value.to(tl.float32), mask=inside, sem="relaxed")
 
 
 @triton.jit
 def _sum_kernel(  # noqa: PLR0913, PLR0917 - a kernel takes no records
-    of_pairs: tl.tensor,
-    of_a: tl.tensor,
-    of_b: tl.tensor,
-    found: tl.tensor,
+    pairs: tl.tensor,
+    a_parts: tl.tensor,
+    b_parts: tl.tensor,
+    sums: tl.tensor,
     n: int,
     m: int,
     columns: tl.constexpr,
@@ -116,11 +116,11 @@ def _sum_kernel(  # noqa: PLR0913, PLR0917 - a kernel takes no records
     j = tl.program_id(1) * block + tl.arange(0, block)
     column = tl.program_id(2) * width + tl.arange(0, width)
     inside = (j < m)[:, None] & (column < columns)[None, :]
-    place = (i * m + j)[:, None] * columns + column[None, :]
+    position = (i * m + j)[:, None] * columns + column[None, :]
     in_b = ((i // n) * m + j)[:, None] * columns + column[None, :]
-    a = tl.load(of_a + i * columns + column, mask=column < columns, other=0.0).to(tl.float32)
-    b = tl.load(of_b + in_b, mask=inside, other=0.0).to(tl.float32)
-    total = tl.load(of_pairs + place, mask=inside, other=0.0).to(tl.float32) + a[None, :] + b
+    a = tl.load(a_parts + i * columns + column, mask=column < columns, other=0.0).to(tl.float32)
+    b = tl.load(b_parts + in_b, mask=inside, other=0.0).to(tl.float32)
+    total = tl.load(pairs + position, mask=inside, other=0.0).to(tl.float32) + a[None, :] + b
     if relu:
         total = tl.maximum(total, 0.0)
-    tl.store(found + place, total.to(found.dtype.element_ty), mask=inside)
+    tl.store(sums + position, total.to(sums.dtype.element_ty), mask=inside)

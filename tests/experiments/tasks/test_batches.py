@@ -71,7 +71,7 @@ def test_a_batch_has_examples_of_similar_length_but_batches_come_in_any_order() 
     assert 0.3 < (np.diff(means) > 0).mean() < 0.7
 
 
-def test_examples_meet_others_in_every_epoch() -> None:
+def test_batches_hold_other_examples_in_every_epoch() -> None:
     sizes = np.ones((320, 1), np.int64)
     first, second = (epoch_batches(sizes, 32, seed=0, epoch=epoch) for epoch in range(2))
     together = {frozenset(indices.tolist()) for indices in first}

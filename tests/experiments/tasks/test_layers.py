@@ -102,7 +102,7 @@ def test_states_are_not_rounded_by_autocast() -> None:
     torch.testing.assert_close(found, network(blocks_of(lengths), masks_of(lengths))[0])
 
 
-def test_the_first_weights_are_those_of_allennlp() -> None:
+def test_initial_weights_are_those_of_allennlp() -> None:
     torch.manual_seed(0)
     network = BiLstm(6, 4)
     for cells in (network.ahead, network.back):

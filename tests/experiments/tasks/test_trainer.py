@@ -155,7 +155,7 @@ def test_checkpoints_are_written_as_often_as_set(tmp_path: Path) -> None:
     assert [p.stem for p in (tmp_path / "second").glob("step-*")] == [f"step-{2 * STEPS:09d}"]
 
 
-def test_a_loss_that_is_no_number_ends_the_run_without_a_checkpoint_of_it(
+def test_a_loss_that_is_not_finite_ends_the_run_without_a_checkpoint_of_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     calls: list[int] = []
