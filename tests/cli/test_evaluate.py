@@ -19,21 +19,21 @@ OPPOSITES = "4_Lexicographic_semantics/L10 [antonyms - binary].txt"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model, word vectors and a small BATS."""
-    made = tmp_path_factory.mktemp("eval")
-    save_tiny_model(made / "model")
+    folder = tmp_path_factory.mktemp("eval")
+    save_tiny_model(folder / "model")
     vectors = np.random.default_rng(0).normal(size=(len(WORDS), 5))
-    write_vec(made / "words.vec", WORDS, vectors.astype(np.float32))
+    write_vec(folder / "words.vec", WORDS, vectors.astype(np.float32))
     texts = {
         CAPITALS: "france\tparis\nhot\tdear/cheap\nperu\tlima\n",
         OPPOSITES: "hot\tcold\nup\tdown\ncheap\tdear\n",
     }
     for name, text in texts.items():
-        path = made / "bats" / name
+        path = folder / "bats" / name
         path.parent.mkdir(parents=True)
         path.write_text(text)
     google = ": capital\nFrance Paris hot cold\n: gram1-some\nup down cheap dear\n"
-    (made / "google.txt").write_text(google)
-    return made
+    (folder / "google.txt").write_text(google)
+    return folder
 
 
 def bats(folder: Path, **changes: str | Path) -> list[str | Path]:

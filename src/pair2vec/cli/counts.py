@@ -41,10 +41,10 @@ def pmi_command(
     pair = look_up_pair(x, y, opened.vocabulary)
     counts = count_pattern(opened, pair, parse_pattern(pattern, opened.vocabulary))
     if results is not None:
-        from pair2vec.experiments.evaluation.results import result_of_triple, write_model_result
+        from pair2vec.experiments.evaluation.results import result_of_triple, write_result
 
         result = result_of_triple((x, y), pattern, counts, opened.manifest)
-        say(f"wrote {write_model_result(results, result)}")
+        say(f"wrote {write_result(results, result)}")
     print_table(pmi_table(x, y, pattern, counts))
 
 

@@ -23,7 +23,27 @@ from pair2vec.cli.options import (
 )
 from pair2vec.cli.qa import eval_squad
 
-eval_app = typer.Typer(help="Say what a model knows.", no_args_is_help=True)
+_VOCAB_HELP = "Choose from the N most frequent words."
+_HALF_HELP = "Every second relation of each group: choose, to choose settings by, or report."
+_RelationSetOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="A set with train.tsv, val.tsv and test.tsv, such as BLESS: word, tab, word, tab, "
+        "relation.",
+        show_default="the built-in examples, by words held out",
+    ),
+]
+_WordVectorsOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Vectors of single words, to compare with and to add: .vec, GloVe .txt or .bin.",
+        show_default="those in the model",
+    ),
+]
+
+eval_app = typer.Typer(help="Evaluate a model on benchmarks.", no_args_is_help=True)
 eval_app.command("nli")(eval_nli)
 eval_app.command("squad")(eval_squad)
 
@@ -48,19 +68,10 @@ def eval_bats(  # noqa: PLR0913, PLR0917 - the options of a command
         ),
     ],
     model: ModelOption = None,
-    vocab: Annotated[
-        int | None,
-        typer.Option(min=1, help="Choose from the N most frequent words.", show_default="all"),
-    ] = None,
+    vocab: Annotated[int | None, typer.Option(min=1, help=_VOCAB_HELP, show_default="all")] = None,
     direction: DirectionOption = "both",
     whitening: WhiteningOption = None,
-    half: Annotated[
-        str | None,
-        typer.Option(
-            help="Every second relation of each group: choose, to choose settings by, or report.",
-            show_default="all relations",
-        ),
-    ] = None,
+    half: Annotated[str | None, typer.Option(help=_HALF_HELP, show_default="all relations")] = None,
     only: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="A group, or part of a relation's name; repeatable."),
@@ -97,7 +108,7 @@ def eval_bats(  # noqa: PLR0913, PLR0917 - the options of a command
         select_half,
         select_relations,
     )
-    from pair2vec.experiments.evaluation.results import write_model_result
+    from pair2vec.experiments.evaluation.results import write_result
     from pair2vec.experiments.report.figures import AlphaFigure, alpha_plot
     from pair2vec.model.folder import describe_model
     from pair2vec.query.pair_encoder import Direction
@@ -130,7 +141,7 @@ def eval_bats(  # noqa: PLR0913, PLR0917 - the options of a command
     if record:
         describe_model(saved.folder, {"metrics": {data.stem: result.metrics()}})
     if results is not None:
-        say(f"wrote {write_model_result(results, result.to_run_result(saved))}")
+        say(f"wrote {write_result(results, result.to_run_result(saved))}")
     tables = Group(alpha_plot(curves), analogy_tables(result))
     print_result(result.to_json(), tables, as_json=as_json)
 
@@ -145,7 +156,7 @@ def eval_slots(
 ) -> None:
     """Fill the slots of the paper's table, and show the words beside the paper's."""
     from pair2vec.api import load
-    from pair2vec.experiments.evaluation.results import write_model_result
+    from pair2vec.experiments.evaluation.results import write_result
     from pair2vec.experiments.evaluation.slots import (
         fill_rows,
         paper_rows,
@@ -161,7 +172,7 @@ def eval_slots(
     if record:
         describe_model(opened.saved.folder, {"metrics": {"slots": {**metrics, "prior": prior}}})
     if results is not None:
-        say(f"wrote {write_model_result(results, result_of_slots(opened.saved, rows, prior))}")
+        say(f"wrote {write_result(results, result_of_slots(opened.saved, rows, prior))}")
     content = {
         "model": str(opened.saved.folder),
         **({"prior": prior} if prior else {}),
@@ -174,23 +185,8 @@ def eval_slots(
 
 @eval_app.command("relations")
 def eval_relations(  # noqa: PLR0913, PLR0917 - the options of a command
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="A set with train.tsv, val.tsv and test.tsv, such as BLESS: word, tab, word, tab, "
-            "relation.",
-            show_default="the built-in examples, by words held out",
-        ),
-    ] = None,
-    vectors: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Vectors of single words, to compare with and to add: .vec, GloVe .txt or .bin.",
-            show_default="those in the model",
-        ),
-    ] = None,
+    data: _RelationSetOption = None,
+    vectors: _WordVectorsOption = None,
     definitions: RelationsOption = None,
     model: ModelOption = None,
     steps: Annotated[
@@ -218,7 +214,7 @@ def eval_relations(  # noqa: PLR0913, PLR0917 - the options of a command
         read_word_table,
         relation_tables,
     )
-    from pair2vec.experiments.evaluation.results import write_model_result
+    from pair2vec.experiments.evaluation.results import write_result
     from pair2vec.relations.mlp import MlpConfig
 
     opened = load(model)
@@ -240,7 +236,7 @@ def eval_relations(  # noqa: PLR0913, PLR0917 - the options of a command
     )
     on_val = evaluate_on_labelled_pairs(opened, built_in, relation_set.val)
     if results is not None:
-        say(f"wrote {write_model_result(results, result.to_run_result(opened.saved))}")
+        say(f"wrote {write_result(results, result.to_run_result(opened.saved))}")
     tables = [relation_tables(result)]
     if on_val is not None:
         tables.append(calibration_table({"val, by the built-in relations, untrained": on_val}))

@@ -59,8 +59,8 @@ def batches(
         np.array(draw(st.lists(row, min_size=questions, max_size=questions)), np.float32)
         for _ in range(2)
     ]
-    place = st.lists(st.integers(0, words - 1), min_size=questions, max_size=questions)
-    a, b = (np.array(draw(place), np.intp) for _ in range(2))
+    index = st.lists(st.integers(0, words - 1), min_size=questions, max_size=questions)
+    a, b = (np.array(draw(index), np.intp) for _ in range(2))
     return tables[0], tables[1], AnalogyBatch(draw(st.integers(0, words - 1)), a, b)
 
 

@@ -15,7 +15,7 @@ from pair2vec.experiments.evaluation.relations import (
     evaluate_relations,
     read_relation_set,
 )
-from pair2vec.experiments.evaluation.results import read_results, write_model_result
+from pair2vec.experiments.evaluation.results import read_results, write_result
 from pair2vec.relations.classifier import WordTable
 from pair2vec.relations.mlp import MlpConfig
 
@@ -104,7 +104,7 @@ def test_a_result_is_written_and_read_back(
     result = evaluate_relations(
         model, relation_set, words, vectors="/somewhere/words.vec", configs=FAST
     )
-    path = write_model_result(tmp_path, result.to_run_result(model.saved))
+    path = write_result(tmp_path, result.to_run_result(model.saved))
     assert path.name == "relations-small-model-seed0.json"
     (read,) = read_results(tmp_path, "relations")
     assert set(read["metrics"]) == {row.name for row in result.rows}

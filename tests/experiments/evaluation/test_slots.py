@@ -54,8 +54,8 @@ def test_the_models_correct_words_are_those_the_judgement_accepts(model: Pair2ve
         accepted = filled.row.judgement.accepted
         assert list(filled.correct) == [m.word for m in filled.answers if m.word in accepted]
     row = ROWS[2]
-    said = ("maine", "metals", "ones", "mines")
-    filled = FilledRow(row, tuple(Match(word, 1.0) for word in said), ())
+    words = ("maine", "metals", "ones", "mines")
+    filled = FilledRow(row, tuple(Match(word, 1.0) for word in words), ())
     assert filled.correct == ("metals", "mines")
 
 

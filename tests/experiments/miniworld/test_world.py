@@ -55,7 +55,7 @@ def contexts() -> set[tuple[str, str, str]]:
     words = {*WORLD.lexicon.things, *WORLD.lexicon.adjectives}
     found = set()
     for tokens in sentences():
-        left, right = (place for place, token in enumerate(tokens) if token in words)
+        left, right = (position for position, token in enumerate(tokens) if token in words)
         before, between, after = tokens[:left][-1:], tokens[left + 1 : right], tokens[right + 1]
         pattern = " ".join([*before, "X", *between, "Y", after])
         found.add((pattern, tokens[left], tokens[right]))

@@ -223,7 +223,7 @@ def test_the_page_is_whole_in_itself_and_fetches_nothing(tmp_path: Path) -> None
     whole = (tmp_path / REPORT_PAGE).read_text()
     assert page.open == []
     assert {"script", "link", "img", "iframe", "object"}.isdisjoint(page.tags)
-    assert all(place.startswith("#") for place in page.fetched)
+    assert all(address.startswith("#") for address in page.fetched)
     assert "http" not in whole
     assert "url(http" not in whole
     assert "@import" not in whole
@@ -284,7 +284,7 @@ def test_the_command_writes_a_report_over_an_earlier_one_only(tmp_path: Path) ->
     results, out = tmp_path / "results", tmp_path / "report"
     results.mkdir()
     (results / "bats.json").write_text(json.dumps(bats_result()))
-    asked: list[str | Path] = [
+    arguments: list[str | Path] = [
         "report",
         "--out",
         out,
@@ -296,7 +296,7 @@ def test_the_command_writes_a_report_over_an_earlier_one_only(tmp_path: Path) ->
     done = pair2vec("eval", "slots", "--model", tmp_path / "model", "--results", results)
     assert "wrote" in done.stderr, done.stderr
     written(out, [], {})
-    done = pair2vec(*asked)
+    done = pair2vec(*arguments)
     assert done.returncode == 0, done.stderr
     assert f"{out / REPORT_PAGE}: 2 runs" in done.stdout
     slots = [path.name for path in results.glob("slots-*.json")]
@@ -305,12 +305,12 @@ def test_the_command_writes_a_report_over_an_earlier_one_only(tmp_path: Path) ->
     assert (stored["task"], len(stored["rows"])) == ("slots", len(paper_rows()))
     assert row(Page((out / REPORT_PAGE).read_text()), "slots", "model")
     (out / "mine.txt").write_text("")
-    assert_fails(pair2vec(*asked), 2, "is not a report and not empty (mine.txt)")
+    assert_fails(pair2vec(*arguments), 2, "is not a report and not empty (mine.txt)")
     (results / "half.json").write_text("{")
-    asked[2] = tmp_path / "new"
-    assert_fails(pair2vec(*asked), 1, "half.json: not JSON")
-    asked[4] = tmp_path / "nowhere"
-    assert_fails(pair2vec(*asked), 2, "nowhere: no such folder of results")
+    arguments[2] = tmp_path / "new"
+    assert_fails(pair2vec(*arguments), 1, "half.json: not JSON")
+    arguments[4] = tmp_path / "nowhere"
+    assert_fails(pair2vec(*arguments), 2, "nowhere: no such folder of results")
 
 
 def test_a_report_needs_no_torch() -> None:

@@ -47,13 +47,13 @@ class Interval(NamedTuple):
 class AnalogyAccuracy:
     """Of a relation or a group, in percent; scores without questions to choose α by are missing."""
 
+    scores: Mapping[str, float]
+    intervals: Mapping[str, Interval]
+    by_alpha: Sequence[float]
     n: int
     """Questions scored."""
     dropped: float
     """The share of questions that were not, because of an unknown word."""
-    scores: Mapping[str, float]
-    intervals: Mapping[str, Interval]
-    by_alpha: Sequence[float]
     alphas: Mapping[str, float] = field(default_factory=dict)
     """Of a relation, those behind `oracle_alpha` and `heldout_alpha`."""
 

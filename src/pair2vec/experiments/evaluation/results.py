@@ -73,28 +73,32 @@ def _is_complete(result: Mapping[str, Any]) -> bool:
     )
 
 
-def write_result(folder: Path, name: str, result: Mapping[str, Any]) -> Path:
-    """Write one file, over an earlier one of that name."""
+def write_result(folder: Path, result: Mapping[str, Any]) -> Path:
+    """Write one file, over an earlier one of the same run."""
     folder.mkdir(parents=True, exist_ok=True)
-    path = folder / name
+    path = folder / result_file_name(result)
     write_file(path, f"{json.dumps(result, indent=2, ensure_ascii=False)}\n".encode())
     return path
 
 
-def write_model_result(folder: Path, result: Mapping[str, Any]) -> Path:
-    """Write a run of a pair model or of counts, over an earlier one with the same settings."""
+def result_file_name(result: Mapping[str, Any]) -> str:
+    """A name of its own for each run, from what distinguishes it from others of its task."""
     match result["task"]:
+        case "nli" | "qa":
+            words = re.split(r"\.(?:txt|vec|bin)\b", result["words"] or "rule")[0]
+            seed = [] if result["seed"] is None else [f"seed{result['seed']}"]
+            parts = [result["pairs"], words, *result["protocol"]["variant"], *seed]
         case "pmi":
             parts = [result["x"], result["y"], result["pattern"]]
         case "relations":
             parts = [result["data"], result["model"], f"seed{result['seed']}"]
         case _:
             parts = [result["model"], *_distinguishing_settings(result)]
-    return write_result(folder, _file_name([result["task"], *parts]), result)
+    return re.sub(r"[^\w.-]+", "_", "-".join([result["task"], *parts])) + ".json"
 
 
 def _distinguishing_settings(result: Mapping[str, Any]) -> list[str]:
-    """What distinguishes a run on analogies or slots from others of its model."""
+    """Of a run on analogies or slots, the settings that are not the default."""
     protocol = result["protocol"]
     data, half = result.get("data"), protocol.get("half")
     whitening, prior = protocol.get("whitening", WHITENING), protocol.get("prior")
@@ -104,17 +108,6 @@ def _distinguishing_settings(result: Mapping[str, Any]) -> list[str]:
         *([f"whitening{whitening:g}"] if whitening != WHITENING else []),
         *([f"prior{prior:g}"] if prior else []),
     ]
-
-
-def network_file(result: Mapping[str, Any]) -> str:
-    """A file name of its own for each combination of pairs, words, variant and seed."""
-    words = re.split(r"\.(?:txt|vec|bin)\b", result["words"] or "rule")[0]
-    parts = [result["task"], result["pairs"], words, *result["protocol"]["variant"]]
-    return _file_name(parts + ([f"seed{result['seed']}"] if result["seed"] is not None else []))
-
-
-def _file_name(parts: Sequence[str]) -> str:
-    return re.sub(r"[^\w.-]+", "_", "-".join(parts)) + ".json"
 
 
 # Records.

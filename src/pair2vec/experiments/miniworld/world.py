@@ -21,29 +21,31 @@ from pair2vec.experiments.miniworld.text import write_text
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WorldConfig:
-    """How many there are of everything.
+    """How many there are of everything."""
 
-    Towns (the capital is one of them) and dishes are per region, members per kind, parts per whole
-    and products per maker; opposites are pairs of adjectives.
-    """
-
+    kinds: int = len(KINDS)
+    members: int = 16
+    """Of each kind."""
     regions: int = 16
     towns: int = 10
+    """In each region, its capital included."""
     dishes: int = 3
-    kinds: int = 12
-    members: int = 16
-    opposites: int = 24
+    """That all towns of a region serve."""
+    people: int = 60
+    opposites: int = len(OPPOSITES)
+    """Pairs of adjectives."""
     wholes: int = 24
     parts: int = 3
+    """Of each whole."""
     makers: int = 20
     products: int = 4
-    people: int = 60
+    """Of each maker."""
+    held_out: float = 1 / 4
+    """The share of towns and of members whose region or kind is never stated."""
     companions: int = 3
     """With how many siblings or neighbours a word is mentioned first; with as many, second."""
     decoys: int = 5
     """With how many words of the right type, but wrong, a word is mentioned in another context."""
-    held_out: float = 0.25
-    """The share of towns and of members whose region or kind is never stated."""
 
     def __post_init__(self) -> None:
         limits: dict[str, tuple[float, float]] = {
