@@ -6,7 +6,6 @@ from dataclasses import asdict
 from typing import Any
 
 from pair2vec.experiments.evaluation.results import RunResult, result_of_network
-from pair2vec.experiments.qa.answerer import QaSettings
 from pair2vec.experiments.qa.squad import SetScores, SquadScores
 
 QA_TASK = "qa"
@@ -29,6 +28,9 @@ def result_of_answerer(
         data: By test set, the file it is from.
         threshold: Of the score of no answer, on SQuAD 2.0.
     """
+    # Here, because it loads torch, which the report does without.
+    from pair2vec.experiments.qa.answerer import QaSettings
+
     result = result_of_network(
         QA_TASK,
         config,
