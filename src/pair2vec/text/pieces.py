@@ -44,6 +44,14 @@ _HEAD_BYTES = 1 << 16
 _BLANK_LINES = re.compile(rb"\n\s*\n")
 
 
+class MalformedXmlError(ValueError):
+    """Pages are not well-formed XML; `position` is the offending byte."""
+
+    def __init__(self, reason: str, position: int) -> None:
+        super().__init__(reason)
+        self.position = position
+
+
 @dataclass(frozen=True)
 class Piece:
     """Some whole paragraphs of a text, or some whole pages of a dump."""
@@ -334,14 +342,6 @@ class Article(NamedTuple):
 def is_dump(head: bytes) -> bool:
     """Whether content that begins with `head` is a MediaWiki XML dump."""
     return _DUMP_HEAD.match(head) is not None
-
-
-class MalformedXmlError(ValueError):
-    """Pages are not well-formed XML; `position` is the offending byte."""
-
-    def __init__(self, reason: str, position: int) -> None:
-        super().__init__(reason)
-        self.position = position
 
 
 def parse_articles(pages: bytes) -> Iterator[Article]:
