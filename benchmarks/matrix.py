@@ -1,7 +1,7 @@
-"""A matrix of runs that share their data: pairs × word inputs × seeds, several at a time.
+"""A matrix of training runs that share their data: pair sources × word inputs × seeds.
 
-A run whose result is there already is skipped, and one that was stopped goes on. Data are read
-once, and every process keeps what it has read for its next run.
+A run whose result is there already is skipped, and one that was stopped is resumed. Data are read
+once, and every worker process keeps what it has read for its next run.
 """
 
 import argparse
@@ -16,56 +16,62 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import torch
+from rich.console import Console, RenderableType
 
+import gpu
 from pair2vec.errors import Pair2vecError
-from pair2vec.experiments.evaluation.results import RunResult
+from pair2vec.experiments.evaluation.results import RunResult, write_result
 from pair2vec.experiments.tasks.inputs import InputPaths
+from pair2vec.runtime.devices import find_device
 from pair2vec.training.train import Interrupted
 
 Work = TypeVar("Work")
 
 
 class Task(NamedTuple):
-    """What is learnt and measured; functions of modules, so that other processes find them."""
+    """A supervised task; functions of modules, so that they can be sent to other processes."""
 
     train: Callable[..., Any]
     """As `train_classifier`."""
-    settings_of: Callable[[Sequence[str], int], Any]
+    settings: Callable[[Sequence[str], int], Any]
     """From assignments and a seed."""
-    words_of: Callable[[Mapping[str, Any]], list[str]]
-    """Those of the sets that a network is asked about."""
-    ask: Callable[[Any, Mapping[str, Any]], Mapping[str, Any]]
-    """What a trained network scores on sets."""
+    words: Callable[[Mapping[str, Any]], list[str]]
+    """Those of the test sets."""
+    evaluate: Callable[[Any, Mapping[str, Any]], Mapping[str, Any]]
+    """A trained network's scores on the test sets."""
     result: Callable[[Mapping[str, Any], Any, Mapping[str, str]], RunResult]
-    """Of a config, scores, and the files of the sets."""
-    write: Callable[[Path, RunResult], Path]
-    spell: Callable[[Any], str]
-    """A set's score, in short."""
+    """From a config, scores, and the files of the test sets."""
+    format_score: Callable[[Any], str]
+    """A test set's score, in short."""
 
 
-class Ground(NamedTuple):
-    """What all runs share; another process is given a copy."""
+class Shared(NamedTuple):
+    """What all runs share; other processes get a copy."""
 
     task: Task
     data: Any
-    """To learn from, and to choose by."""
+    """To train on, and to select weights by."""
     sets: Mapping[str, Any]
-    """To be asked about."""
+    """Test sets."""
     files: Mapping[str, str]
-    """By set."""
+    """By test set."""
     results: Path
     device: str
     threads: int
     """Of torch in each process; 0 leaves it to torch."""
-    clock: "Clock"
+    deadline: float
+    """In the time of `time.time`, the same for all processes."""
+
+    def is_over(self) -> bool:
+        return time.time() >= self.deadline
 
 
 class Run(NamedTuple):
     """One network."""
 
     pairs: str
-    """As its result calls them: those of its places, or the name of a pair model."""
-    places: InputPaths
+    """In its result: those of its paths, or the name of a pair model."""
+    paths: InputPaths
     seed: int
     settings: tuple[str, ...]
     out: Path
@@ -83,21 +89,33 @@ class Run(NamedTuple):
         return self.out / "result.txt"
 
 
-def add_options(parser: argparse.ArgumentParser, pairs: Sequence[str]) -> None:
-    """Those of every matrix."""
-    parser.add_argument("data", type=Path)
-    parser.add_argument("--words", nargs="+", required=True)
-    parser.add_argument("--pairs", nargs="*", type=_known_pairs, default=list(pairs))
-    parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
-    parser.add_argument("--models", type=Path, required=True, help="for the networks")
-    parser.add_argument("--results", type=Path, required=True)
-    parser.add_argument("--parallel", type=int, default=1)
-    parser.add_argument("--pair-model", action="append", default=[], metavar="[NAME=]MODEL")
-    parser.add_argument("--pair-vectors", help="of pair_distance, where the words are no file")
-    parser.add_argument("--wordnet")
-    parser.add_argument("--device", default="auto")
-    parser.add_argument("--minutes", type=float, help="stop then, with checkpoints")
-    parser.add_argument("--set", dest="settings", action="append", default=[], metavar="KEY=VALUE")
+def parser(
+    description: str | None, pairs: Sequence[str], data: Mapping[str, Sequence[str]]
+) -> argparse.ArgumentParser:
+    """The options of every matrix.
+
+    Args:
+        description: Of the program.
+        pairs: The pair sources of the matrix, unless others are given.
+        data: By ``train``, ``dev`` and ``test``, the files in the data folder.
+    """
+    options = argparse.ArgumentParser(description=description)
+    options.add_argument("data", type=Path)
+    options.add_argument("--words", nargs="+", required=True)
+    options.add_argument("--pairs", nargs="*", type=_known_pairs, default=list(pairs))
+    options.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
+    options.add_argument("--models", type=Path, required=True, help="for the networks")
+    options.add_argument("--results", type=Path, required=True)
+    options.add_argument("--parallel", type=int, default=1)
+    options.add_argument("--pair-model", action="append", default=[], metavar="[NAME=]MODEL")
+    options.add_argument("--pair-vectors", help="of pair_distance, where the words are no file")
+    options.add_argument("--wordnet")
+    options.add_argument("--device", default="auto")
+    options.add_argument("--minutes", type=float, help="stop then, with checkpoints")
+    options.add_argument("--set", dest="settings", action="append", default=[], metavar="KEY=VALUE")
+    for name, patterns in data.items():
+        options.add_argument(f"--{name}", nargs="+", default=list(patterns), metavar="PATTERN")
+    return options
 
 
 def _known_pairs(text: str) -> str:
@@ -108,23 +126,66 @@ def _known_pairs(text: str) -> str:
         raise argparse.ArgumentTypeError(str(error)) from error
 
 
-def runs_of(arguments: argparse.Namespace, settings: Sequence[str]) -> Iterator[Run]:
+def run_matrix(
+    arguments: argparse.Namespace,
+    task: Task,
+    read: Callable[[Sequence[str], Sequence[str], Sequence[str]], tuple[Any, Mapping[str, Any]]],
+    settings: Sequence[str],
+    more_work: Callable[[Shared], Sequence[Any]] = lambda _: (),
+    execute: Callable[[Any], str] | None = None,
+) -> Shared:
+    """Run what is missing, and print how each run went.
+
+    Args:
+        arguments: As `parser` parses them.
+        task: What is trained.
+        read: From the files of train, dev and test to the data and the test sets.
+        settings: Of all runs, before those of the arguments.
+        more_work: Other work for `execute`.
+        execute: Does a run or other work, and returns a line on it.
+    """
+    deadline = float("inf") if arguments.minutes is None else time.time() + 60 * arguments.minutes
+    device = find_device(arguments.device)
+    print(gpu.describe(device), flush=True)
+    names = (arguments.train, arguments.dev, arguments.test)
+    train, dev, test = (_matching(arguments.data, patterns) for patterns in names)
+    data, sets = read(train, dev, test)
+    files = dict(zip(sets, test, strict=True))
+    threads = _threads_each(str(device), arguments.parallel)
+    shared = Shared(task, data, sets, files, arguments.results, str(device), threads, deadline)
+    runs = [run for run in _runs(arguments, settings) if not run.is_done(shared.results)]
+    print(f"{len(runs)} runs to do, {arguments.parallel} at a time", flush=True)
+    work = [*runs, *more_work(shared)]
+    start = time.perf_counter()
+    for line in _finished(work, execute or train_and_evaluate, shared, arguments.parallel):
+        print(f"{time.perf_counter() - start:7.0f} s  {line}", flush=True)
+    return shared
+
+
+def print_tables(tables: Sequence[RenderableType]) -> None:
+    """Tables of all results, as wide as $COLUMNS."""
+    console = Console(highlight=False, width=int(os.environ.get("COLUMNS", "160")))
+    for table in tables:
+        console.print(table)
+
+
+def _runs(arguments: argparse.Namespace, settings: Sequence[str]) -> Iterator[Run]:
     """Seed by seed, so that a matrix that is cut short has whole seeds."""
     models = dict(_named_model(text) for text in arguments.pair_model)
     rows = dict.fromkeys([*arguments.pairs, *models])
     for seed, words, pairs in itertools.product(arguments.seeds, arguments.words, rows):
-        kind = "pair2vec" if pairs in models else pairs
-        own = arguments.pair_vectors if Path(words).is_dir() else None
-        places = InputPaths(
+        source = "pair2vec" if pairs in models else pairs
+        pair_vectors = arguments.pair_vectors if Path(words).is_dir() else None
+        paths = InputPaths(
             words=words,
-            pairs=kind,
+            pairs=source,
             pair_model=models.get(pairs),
-            wordnet=arguments.wordnet if "wordnet" in kind else None,
-            pair_vectors=own if "pair_distance" in kind else None,
+            wordnet=arguments.wordnet if "wordnet" in source else None,
+            pair_vectors=pair_vectors if "pair_distance" in source else None,
         )
         name = f"{pairs}-{Path(words).name}-seed{seed}"
         changes = (*settings, *arguments.settings)
-        yield Run(pairs, places, seed, changes, arguments.models / name)
+        yield Run(pairs, paths, seed, changes, arguments.models / name)
 
 
 def _named_model(text: str) -> tuple[str, str]:
@@ -132,120 +193,92 @@ def _named_model(text: str) -> tuple[str, str]:
     return (name, model) if equals else ("pair2vec", text)
 
 
-def matching(folder: Path, patterns: Sequence[str]) -> list[str]:
+def _matching(folder: Path, patterns: Sequence[str]) -> list[str]:
     """The files of a folder that patterns name."""
-    found = [str(path) for pattern in patterns for path in sorted(folder.glob(pattern))]
-    if not found:
+    paths = [str(path) for pattern in patterns for path in sorted(folder.glob(pattern))]
+    if not paths:
         raise SystemExit(f"{folder}: has no file {' or '.join(patterns)}")
-    return found
+    return paths
 
 
-def threads_each(device: str, parallel: int) -> int:
+def _threads_each(device: str, parallel: int) -> int:
     """Of torch in each process; 0 leaves it to torch."""
     cores = len(os.sched_getaffinity(0))
     return 0 if device != "cpu" else max(1, cores // parallel)
 
 
-class Clock(NamedTuple):
-    """When to stop, the same for all processes."""
-
-    end: float
-
-    @classmethod
-    def of(cls, minutes: float | None) -> "Clock":
-        """From now on."""
-        return cls(float("inf") if minutes is None else time.time() + 60 * minutes)
-
-    def is_over(self) -> bool:
-        """Whether it is time."""
-        return time.time() >= self.end
-
-
-def attempted(run: Callable[[], str], name: str, clock: Clock) -> str:
-    """What a run says of itself, or why it did not end."""
-    if clock.is_over():
-        return f"{name}: not begun, or gone on with, in this time"
-    try:
-        return run()
-    except Interrupted:
-        return f"{name}: stopped with a checkpoint; run the same again to go on"
-    except Pair2vecError as error:
-        return f"{name}: {error}"
-    except torch.OutOfMemoryError:
-        # The others can go on, with more room than before.
-        return f"{name}: no GPU memory left; run the same again, with a lower --parallel"
-
-
-def finished(
-    work: Sequence[Work], carry_out: Callable[[Work], str], ground: Ground, parallel: int
+def _finished(
+    work: Sequence[Work], execute: Callable[[Work], str], shared: Shared, parallel: int
 ) -> Iterator[str]:
-    """A line for each piece of work that is over."""
+    """A line for each run that has ended."""
     if parallel == 1:
-        settle(ground)
-        yield from map(carry_out, work)
+        _set_shared(shared)
+        yield from map(execute, work)
         return
-    # Processes that each take all cores for a few sentences wait for each other most of the time.
+    # Tokenisers that each use all cores for a few sentences wait for each other most of the time.
     os.environ["TOKENIZERS_PARALLELISM"] = "false"
     # A GPU that this process had touched could not be used in a fork of it.
-    fresh = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(parallel, fresh, settle, (ground,)) as pool:
-        for done in as_completed([pool.submit(carry_out, one) for one in work]):
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(parallel, spawn, _set_shared, (shared,)) as pool:
+        for done in as_completed([pool.submit(execute, one) for one in work]):
             yield done.result()
 
 
-_ground: Ground | None = None
+_shared: Shared | None = None
 
 
-def settle(ground: Ground) -> None:
-    """Keep what all runs of a process share."""
-    global _ground
-    _ground = ground
+def _set_shared(shared: Shared) -> None:
+    global _shared
+    _shared = shared
 
 
-def settled() -> Ground:
-    """What was kept."""
-    assert _ground is not None
-    return _ground
+def get_shared() -> Shared:
+    """What this process shares with all others."""
+    assert _shared is not None
+    return _shared
 
 
 @cache
-def asked_words() -> list[str]:
-    """All words that a network is asked about."""
-    return settled().task.words_of(settled().sets)
+def _test_words() -> list[str]:
+    return get_shared().task.words(get_shared().sets)
 
 
-def carry_out(run: Run) -> str:
-    """Train, ask, write; says how it went."""
-    return attempted(lambda: _train_and_ask(run, settled()), run.out.name, settled().clock)
+def train_and_evaluate(run: Run) -> str:
+    """Train a network, evaluate it, write its result; returns a line on it, or why it failed."""
+    shared, name = get_shared(), run.out.name
+    if shared.is_over():
+        return f"{name}: not started, or not resumed, in this time"
+    try:
+        return _train_and_evaluate(run, shared)
+    except Interrupted:
+        return f"{name}: stopped with a checkpoint; run the same again to resume"
+    except Pair2vecError as error:
+        return f"{name}: {error}"
+    except torch.OutOfMemoryError:
+        # The others can go on, with more memory than before.
+        return f"{name}: out of GPU memory; run the same again, with a lower --parallel"
 
 
-def _train_and_ask(run: Run, ground: Ground) -> str:
-    start, task = time.perf_counter(), ground.task
-    if ground.threads:
-        torch.set_num_threads(ground.threads)
+def _train_and_evaluate(run: Run, shared: Shared) -> str:
+    start, task = time.perf_counter(), shared.task
+    if shared.threads:
+        torch.set_num_threads(shared.threads)
     trained = task.train(
         run.out,
-        ground.data,
-        run.places,
-        task.settings_of(run.settings, run.seed),
-        more_words=asked_words(),
-        device=ground.device,
+        shared.data,
+        run.paths,
+        task.settings(run.settings, run.seed),
+        more_words=_test_words(),
+        device=shared.device,
         resume=True,
-        should_stop=ground.clock.is_over,
+        should_stop=shared.is_over,
     )
     seconds = time.perf_counter() - start
-    scores = task.ask(trained, ground.sets)
-    result = task.result(trained.config, scores, ground.files)
-    run.mark_done(task.write(ground.results, {**result, "pairs": run.pairs}))
-    figures = ", ".join(f"{name} {task.spell(score)}" for name, score in scores.items())
+    scores = task.evaluate(trained, shared.sets)
+    result = {**task.result(trained.config, scores, shared.files), "pairs": run.pairs}
+    run.mark_done(write_result(shared.results, result))
+    figures = ", ".join(f"{name} {task.format_score(score)}" for name, score in scores.items())
     return (
         f"{run.out.name}: dev {trained.config['dev_score']:.2f}, {figures}; "
         f"{trained.config['epochs']} epochs in {seconds:.0f} s"
     )
-
-
-def report(lines: Iterator[str]) -> None:
-    """Print lines as they come, with the time since the first was asked for."""
-    start = time.perf_counter()
-    for line in lines:
-        print(f"{time.perf_counter() - start:7.0f} s  {line}", flush=True)

@@ -1,4 +1,4 @@
-"""What pairs of words are worth to NLI: all combinations of pairs, word inputs and seeds.
+"""What relation vectors of word pairs are worth to NLI: pair sources × word inputs × seeds.
 
     PYTHONPATH=src python3 benchmarks/nli.py DATA --words GLOVE [ENCODER...] --models FOLDER
         --results FOLDER [--pairs none wordnet pair_distance pair2vec pair2vec+wordnet]
@@ -7,23 +7,20 @@
         [--dev PATTERN...] [--test PATTERN...]
 
 DATA is a folder of jsonl files, compressed or not. Each run trains a classifier under `--models`,
-asks it about the test sets, and leaves a file in `--results`; a run whose file is there already is
-skipped, and one that was stopped goes on. `--parallel` runs share a GPU, or the cores of a CPU. The
-rule that asks WordNet alone is one more run, on Breaking NLI. The tables of all results are printed
-at the end.
+evaluates it on the test sets, and leaves a file in `--results`; a run whose file is there already
+is skipped, and one that was stopped is resumed. `--parallel` runs share a GPU, or the cores of a
+CPU. The WordNet rule is one more run, on Breaking NLI. The tables of all results are printed at the
+end.
 """
 
 import argparse
-import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from rich.console import Console
-
-import gpu
 import matrix
 from pair2vec.errors import Pair2vecError
+from pair2vec.experiments.evaluation.results import write_result
 from pair2vec.experiments.nli.classifier import Classifier, nli_settings
 from pair2vec.experiments.nli.evaluate import (
     SetAccuracy,
@@ -36,115 +33,108 @@ from pair2vec.experiments.nli.results import (
     read_nli_results,
     result_of_classifier,
     result_of_rule,
-    write_nli_result,
 )
-from pair2vec.experiments.nli.tables import BEYOND, PAIRS, nli_summaries, summary_tables
+from pair2vec.experiments.nli.tables import (
+    EXTRA_PAIRS,
+    PAPER_PAIRS,
+    nli_summaries,
+    summary_tables,
+)
 from pair2vec.experiments.nli.train import NliData, train_classifier
-from pair2vec.runtime.devices import find_device
 from pair2vec.wordnet.dictionary import WordNet
 
 FAST = ("training.batch=256", "training.checkpoint_epochs=0")
 """For a GPU; what `--set` says prevails."""
 
+FILES = {
+    # The union next to this subset contains it: a pattern of both would train on examples twice.
+    "train": ["snli_train.subset*", "multinli_train*"],
+    "dev": ["snli_dev*"],
+    "test": ["snli_test*", "multinli_dev_matched*", "breaking_nli*"],
+}
 
-_SET_OF_THE_RULE = "breaking_nli"
-"""The one set that the paper has of it."""
+_RULE_SET = "breaking_nli"
+"""The one set on which the paper has the WordNet rule."""
 
 
 class Rule(NamedTuple):
-    """WordNet alone, which takes no GPU."""
+    """The WordNet rule, which takes no GPU."""
 
     wordnet: str | None
 
 
 def main() -> None:
     """Run what is missing, and print the tables."""
-    arguments = parse()
-    device = find_device(arguments.device)
-    print(gpu.describe(device), flush=True)
-    ground = open_ground(arguments, str(device))
-    runs = [run for run in matrix.runs_of(arguments, FAST) if not run.is_done(ground.results)]
-    print(f"{len(runs)} runs to do, {arguments.parallel} at a time", flush=True)
-    rules = [Rule(arguments.wordnet)] if _SET_OF_THE_RULE in ground.sets else []
-    work: list[matrix.Run | Rule] = [*runs, *rules]
-    matrix.report(matrix.finished(work, carry_out, ground, arguments.parallel))
-    console = Console(highlight=False, width=int(os.environ.get("COLUMNS", "160")))
-    for summary in nli_summaries(read_nli_results(ground.results)):
-        console.print(summary_tables(summary))
-
-
-def parse() -> argparse.Namespace:
-    """The options."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    matrix.add_options(parser, (*PAIRS, *BEYOND))
-    parser.add_argument("--train", nargs="+", default=["snli_train*", "multinli_train*"])
-    parser.add_argument("--dev", nargs="+", default=["snli_dev*"])
-    parser.add_argument(
-        "--test", nargs="+", default=["snli_test*", "multinli_dev_matched*", "breaking_nli*"]
+    parser = matrix.parser(__doc__, (*PAPER_PAIRS, *EXTRA_PAIRS), FILES)
+    parser.add_argument("--limit", type=int, help="train on this many examples only, to try out")
+    arguments = parser.parse_args()
+    task = matrix.Task(
+        train_classifier, nli_settings, words, evaluate, result_of_classifier, format_score
     )
-    parser.add_argument("--limit", type=int, help="learn from this many examples only, to try out")
-    return parser.parse_args()
+
+    def read(
+        train: Sequence[str], dev: Sequence[str], test: Sequence[str]
+    ) -> tuple[NliData, dict[str, NliSet]]:
+        return read_data(arguments, train, dev), read_nli_sets(test)
+
+    def rules(shared: matrix.Shared) -> list[Rule]:
+        return [Rule(arguments.wordnet)] if _RULE_SET in shared.sets else []
+
+    shared = matrix.run_matrix(arguments, task, read, FAST, rules, execute)
+    summaries = nli_summaries(read_nli_results(shared.results))
+    matrix.print_tables([summary_tables(summary) for summary in summaries])
 
 
-def open_ground(arguments: argparse.Namespace, device: str) -> matrix.Ground:
-    """Read all examples."""
-    start, clock = time.perf_counter(), matrix.Clock.of(arguments.minutes)
-    train, dev, test = (
-        matrix.matching(arguments.data, patterns)
-        for patterns in (arguments.train, arguments.dev, arguments.test)
-    )
-    data, sets = NliData.read(train, dev), read_nli_sets(test)
+def read_data(arguments: argparse.Namespace, train: Sequence[str], dev: Sequence[str]) -> NliData:
+    """Read all examples, or as many as `--limit` allows."""
+    start = time.perf_counter()
+    data = NliData.read(train, dev)
     if arguments.limit:
-        # Every so many, to have some of each file.
+        # Evenly spaced, to have some of each file.
         step = max(1, len(data.train.examples) // arguments.limit)
         names = ", ".join(data.train.files)
         data.train.examples[:] = data.train.examples[::step]
         data.train.files.clear()
         data.train.files[f"one in {step} of {names}"] = len(data.train.examples)
-    files = dict(zip(sets, test, strict=True))
     print(
-        f"{len(data.train.examples):,} examples to learn from, {len(data.dev.examples):,} to "
-        f"choose by, read in {time.perf_counter() - start:.1f} s"
+        f"{len(data.train.examples):,} training examples, {len(data.dev.examples):,} dev examples, "
+        f"read in {time.perf_counter() - start:.1f} s"
     )
-    threads = matrix.threads_each(device, arguments.parallel)
-    task = matrix.Task(
-        train_classifier, nli_settings, words, ask, result_of_classifier, write_nli_result, spell
-    )
-    return matrix.Ground(task, data, sets, files, arguments.results, device, threads, clock)
+    return data
 
 
-def carry_out(run: matrix.Run | Rule) -> str:
-    """Says how it went."""
-    if isinstance(run, Rule):
-        return ask_rule(matrix.settled(), run.wordnet)
-    return matrix.carry_out(run)
+def execute(work: matrix.Run | Rule) -> str:
+    """Do a run or the rule, and return a line on it."""
+    if isinstance(work, Rule):
+        return evaluate_rule(matrix.get_shared(), work.wordnet)
+    return matrix.train_and_evaluate(work)
 
 
-def ask_rule(ground: matrix.Ground, wordnet: str | None) -> str:
-    """Says how it went."""
+def evaluate_rule(shared: matrix.Shared, wordnet: str | None) -> str:
+    """Evaluate the WordNet rule, and return a line on it."""
     try:
         labeller = wordnet_labeller(WordNet.open(wordnet))
     except Pair2vecError as error:
         return f"the WordNet rule is left out: {error}"
-    name = _SET_OF_THE_RULE
-    scores = evaluate_nli({name: ground.sets[name]}, labeller)
-    write_nli_result(ground.results, result_of_rule(scores, {name: ground.files[name]}))
-    return f"WordNet rule: {name} {spell(scores[name])}"
+    scores = evaluate_nli({_RULE_SET: shared.sets[_RULE_SET]}, labeller)
+    result = result_of_rule(scores, {_RULE_SET: shared.files[_RULE_SET]})
+    write_result(shared.results, result)
+    return f"WordNet rule: {_RULE_SET} {format_score(scores[_RULE_SET])}"
 
 
 def words(sets: Mapping[str, NliSet]) -> list[str]:
-    """All that occur."""
-    return distinct_words(*(found.examples for found in sets.values()))
+    """All words of the test sets."""
+    return distinct_words(*(nli.examples for nli in sets.values()))
 
 
-def ask(classifier: Classifier, sets: Mapping[str, NliSet]) -> Mapping[str, SetAccuracy]:
-    """What it scores."""
+def evaluate(classifier: Classifier, sets: Mapping[str, NliSet]) -> Mapping[str, SetAccuracy]:
+    """The accuracy on each test set."""
     return evaluate_nli(sets, lambda examples: classifier.predict(examples).labels)
 
 
-def spell(score: SetAccuracy) -> str:
-    """Right labels in percent."""
-    return f"{score.whole.right:.2f}"
+def format_score(score: SetAccuracy) -> str:
+    """Accuracy in percent."""
+    return f"{score.overall.accuracy:.2f}"
 
 
 if __name__ == "__main__":
