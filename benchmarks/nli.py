@@ -47,8 +47,8 @@ FAST = ("training.batch=256", "training.checkpoint_epochs=0")
 """For a GPU; what `--set` says prevails."""
 
 FILES = {
-    # The union next to this subset contains it: a pattern of both would train on examples twice.
-    "train": ["snli_train.subset*", "multinli_train*"],
+    # The files *.union contain these: a pattern of both would train on examples twice.
+    "train": ["snli_train.subset*", "multinli_train.subset*"],
     "dev": ["snli_dev*"],
     "test": ["snli_test*", "multinli_dev_matched*", "breaking_nli*"],
 }

@@ -3,11 +3,11 @@
     python benchmarks/qa.py [--data FILE...] [--words FILE] [--pair-model NAME] [--device cuda]
         [--pairs pair2vec pair_distance] [--batch 64] [--steps 30] [--set KEY=VALUE]...
 
-Without files, questions are invented: words of the pair model by 1 / rank, as long as those of
+Without files, questions are synthetic: words of the pair model by 1 / rank, as long as those of
 SQuAD (passages of 140 words in the mean and 400 at most, questions of 11); word vectors are random.
 A step is forward, backward and update, on batches that are on the device already, each taken by all
-networks in turn; the third round over all batches counts. Training makes its batches too, in
-another thread on a GPU. Answering is finding the best spans of all questions.
+networks in turn; the third round over all batches counts. Training includes making the batches,
+prefetched on a GPU. Answering is finding the best spans of all questions.
 """
 
 import argparse
@@ -28,7 +28,7 @@ from pair2vec.experiments.embedders.word_vectors import WordVectorEmbedder
 from pair2vec.experiments.qa.answerer import QaSettings, qa_settings, span_odds
 from pair2vec.experiments.qa.batches import EncodedQuestions, QaBatch, QaBatches, answering_windows
 from pair2vec.experiments.qa.bidaf import Bidaf
-from pair2vec.experiments.qa.examples import GoldAnswer, QaQuestion, QaSet, Text, read_qa
+from pair2vec.experiments.qa.examples import GoldAnswer, QaQuestion, QaSet, TokenisedText, read_qa
 from pair2vec.experiments.qa.train import QaLearning
 from pair2vec.experiments.tasks.batches import epoch_batches
 from pair2vec.experiments.tasks.inputs import InputPaths, open_relations
@@ -42,7 +42,7 @@ from pair2vec.text.vocabulary import SPECIAL_TOKENS
 
 DIMENSION = 300
 ROUNDS = 3
-"""Rounds; a GPU runs a shape as it is in the first, and records it in the second."""
+"""On a GPU, a shape runs eagerly in the first round and is captured in the second."""
 
 
 class Subject(NamedTuple):
@@ -64,20 +64,20 @@ def main() -> None:
     arguments = parse()
     device = find_device(arguments.device)
     settings = qa_settings([f"training.batch={arguments.batch}", *arguments.settings])
-    asked = read_qa(arguments.data) if arguments.data else invented(arguments)
-    numbered = EncodedQuestions(asked)
-    print(f"{gpu.describe(device)}; on {device}\n{described(numbered)}")
+    questions = read_qa(arguments.data) if arguments.data else synthetic(arguments)
+    encoded = EncodedQuestions(questions)
+    print(f"{gpu.describe(device)}; on {device}\n{described(encoded)}")
     torch.manual_seed(0)
     subjects = {
-        pairs: subject(arguments, pairs, numbered, settings, device)
+        pairs: subject(arguments, pairs, encoded, settings, device)
         for pairs in ("none", *arguments.pairs)
     }
-    orders = some_batches(subjects["none"].learning, settings, arguments.steps)
+    orders = first_batches(subjects["none"].learning, settings, arguments.steps)
     steps = step_times(subjects, orders)
     print(f"\n{'pairs':14} step ms  to none  training q/s  answering q/s  peak GB")
-    for pairs, one in subjects.items():
+    for pairs, tested in subjects.items():
         gpu.clear(device)
-        training, answering = training_speed(one, orders), answering_speed(one)
+        training, answering = training_speed(tested, orders), answering_speed(tested)
         peak = gpu.peak_gb(device)
         print(
             f"{pairs:14}{1e3 * statistics.mean(steps[pairs]):8.1f}"
@@ -91,7 +91,7 @@ def parse() -> argparse.Namespace:
     """The options."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, nargs="+", help="SQuAD's format")
-    parser.add_argument("--questions", type=int, default=4000, help="to invent")
+    parser.add_argument("--questions", type=int, default=4000, help="how many synthetic ones")
     parser.add_argument("--words", help="random vectors otherwise")
     parser.add_argument("--pairs", nargs="+", default=["pair2vec"])
     parser.add_argument("--pair-model")
@@ -102,42 +102,44 @@ def parse() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def invented(arguments: argparse.Namespace) -> QaSet:
+def synthetic(arguments: argparse.Namespace) -> QaSet:
     """Five questions a passage, two in three with an answer."""
     random = np.random.default_rng(0)
     words = load_model(find_model(arguments.pair_model)).vocabulary.words[len(SPECIAL_TOKENS) :]
     shares = 1 / np.arange(1, len(words) + 1)
-    found = QaSet([], [], {})
+    qa_set = QaSet([], [], {})
 
-    def text(length: int) -> Text:
+    def text(length: int) -> TokenisedText:
         drawn = random.choice(len(words), size=length, p=shares / shares.sum())
         return spaced([words[number] for number in drawn])
 
     for number in range(arguments.questions):
         if number % 5 == 0:
-            found.passages.append(text(int(np.clip(random.lognormal(4.86, 0.4), 20, 400))))
-        passage = found.passages[-1]
+            qa_set.passages.append(text(int(np.clip(random.lognormal(4.86, 0.4), 20, 400))))
+        passage = qa_set.passages[-1]
         first = int(random.integers(len(passage.words)))
         answer = GoldAnswer(passage.words[first], passage.starts[first])
-        asked = text(int(np.clip(random.normal(11.2, 3.5), 4, 40)))
+        question = text(int(np.clip(random.normal(11.2, 3.5), 4, 40)))
         answers = (answer,) if number % 3 else ()
-        found.questions.append(QaQuestion(f"{number}", asked, len(found.passages) - 1, answers))
-    return found
+        passage_index = len(qa_set.passages) - 1
+        qa_set.questions.append(QaQuestion(f"{number}", question, passage_index, answers))
+    return qa_set
 
 
-def spaced(words: Sequence[str]) -> Text:
+def spaced(words: Sequence[str]) -> TokenisedText:
     """A text of these words, whatever is in them."""
     ends = np.cumsum([len(word) + 1 for word in words]) - 1
     starts = ends - [len(word) for word in words]
-    return Text(" ".join(words), tuple(words), tuple(starts.tolist()), tuple(ends.tolist()))
+    offsets = tuple(starts.tolist()), tuple(ends.tolist())
+    return TokenisedText(" ".join(words), tuple(words), *offsets)
 
 
-def described(numbered: EncodedQuestions) -> str:
+def described(encoded: EncodedQuestions) -> str:
     """How long the texts are."""
-    lengths = numbered.sentences.lengths
-    passages, questions = lengths[numbered.passages], lengths[numbered.questions]
+    lengths = encoded.sentences.lengths
+    passages, questions = lengths[encoded.passages], lengths[encoded.questions]
     return (
-        f"{len(numbered):,} questions of {questions.mean():.1f} words on passages of "
+        f"{len(encoded):,} questions of {questions.mean():.1f} words on passages of "
         f"{passages.mean():.0f}, {passages.max()} at most"
     )
 
@@ -145,22 +147,22 @@ def described(numbered: EncodedQuestions) -> str:
 def subject(
     arguments: argparse.Namespace,
     pairs: str,
-    numbered: EncodedQuestions,
+    encoded: EncodedQuestions,
     settings: QaSettings,
     device: torch.device,
 ) -> Subject:
     """A network with these pairs, and the questions as it takes them."""
-    places = InputPaths(
+    paths = InputPaths(
         words=arguments.words or "random",
         pairs=pairs,
         pair_model=arguments.pair_model,
     )
-    relations, _ = open_relations(places, numbered.words, settings.pairs)
-    network = Bidaf(embedder(arguments.words, numbered.words), relations, settings.bidaf)
+    relations, _ = open_relations(paths, encoded.words, settings.pairs)
+    network = Bidaf(embedder(arguments.words, encoded.words), relations, settings.bidaf)
     network.to(device)
-    learning = QaLearning(network, numbered, settings.qa)
-    windows = answering_windows(numbered, np.arange(len(numbered)), settings.qa.max_words)
-    answer = QaBatches(numbered, windows, network.embedder, relations)
+    learning = QaLearning(network, encoded, settings.qa)
+    windows = answering_windows(encoded, np.arange(len(encoded)), settings.qa.max_words)
+    answer = QaBatches(encoded, windows, network.embedder, relations)
     step = SupervisedStep(learning, settings.training, device)
     return Subject(learning, step, answer, device, settings.training.rate)
 
@@ -173,8 +175,8 @@ def embedder(path: str | None, words: Sequence[str]) -> Embedder:
     return WordVectorEmbedder({word: number for number, word in enumerate(words)}, vectors)
 
 
-def some_batches(learning: QaLearning, settings: QaSettings, count: int) -> list[Int64Array]:
-    """Of an epoch, as many as asked for or as there are."""
+def first_batches(learning: QaLearning, settings: QaSettings, count: int) -> list[Int64Array]:
+    """The first batches of an epoch."""
     config = settings.training
     return epoch_batches(learning.sizes, config.batch, seed=0, epoch=0, pool=config.pool)[:count]
 
@@ -186,27 +188,29 @@ def step_times(
     for _ in range(ROUNDS):
         times: dict[str, list[float]] = {pairs: [] for pairs in subjects}
         for numbers in orders:
-            for pairs, one in subjects.items():
-                batch = tree_to(one.learning.batch(numbers), one.device)
-                times[pairs].append(gpu.seconds(lambda b=batch, s=one: s.learn(b), one.device))  # type: ignore[misc]
+            for pairs, tested in subjects.items():
+                device = tested.device
+                batch = tree_to(tested.learning.batch(numbers), device)
+                times[pairs].append(gpu.seconds(lambda b=batch, s=tested: s.learn(b), device))  # type: ignore[misc]
     return times
 
 
-def training_speed(one: Subject, orders: Sequence[Int64Array]) -> float:
-    """Questions a second, with the making of batches."""
-    made = (tree_to(one.learning.batch(numbers), one.device) for numbers in orders)
+def training_speed(tested: Subject, orders: Sequence[Int64Array]) -> float:
+    """Questions a second, with making batches."""
+    device = tested.device
+    batches = (tree_to(tested.learning.batch(numbers), device) for numbers in orders)
     start = time.perf_counter()
-    for batch in prefetch(made, 8) if one.device.type == "cuda" else made:
-        one.learn(batch)
-    gpu.wait(one.device)
+    for batch in prefetch(batches, 8) if device.type == "cuda" else batches:
+        tested.learn(batch)
+    gpu.wait(device)
     return sum(map(len, orders)) / (time.perf_counter() - start)
 
 
-def answering_speed(one: Subject) -> float:
+def answering_speed(tested: Subject) -> float:
     """Questions a second."""
     start = time.perf_counter()
-    span_odds(one.learning.network, one.answer, one.device, longest=17)
-    return len(one.answer) / (time.perf_counter() - start)
+    span_odds(tested.learning.network, tested.answer, tested.device, longest=17)
+    return len(tested.answer.sizes) / (time.perf_counter() - start)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
-"""How spread a trained NLI classifier's attention is, and what it says with sharper attention.
+"""How diffuse a trained NLI classifier's attention is, and its accuracy with sharper attention.
 
     python benchmarks/sharper_attention.py CLASSIFIER SET... [--words FILE] [--sharpness 1 2 4]
         [--every N]
 
 CLASSIFIER is a folder of `pair2vec nli train --pairs pair2vec`, SET a jsonl file of examples. For
-each set: where premise and hypothesis differ in one word alone, the attention from that word to the
-one in its place; and the share of right labels when pair vectors are summed under powers of the
-attention (`pairs.sharpness`) that the classifier did not learn with. 1 is the baseline, as it is.
+each set: where premise and hypothesis differ in one word alone, the attention from that word to its
+replacement; and the accuracy when pair vectors are summed under powers of the attention
+(`pairs.sharpness`) that the classifier was not trained with. 1 is the baseline.
 """
 
 import argparse
@@ -19,7 +19,7 @@ import machine
 from pair2vec.experiments.nli.batches import EncodedExamples, NliBatches
 from pair2vec.experiments.nli.classifier import Classifier, load_classifier
 from pair2vec.experiments.nli.esim import attend
-from pair2vec.experiments.nli.examples import NliExample, distinct_words, read_set
+from pair2vec.experiments.nli.examples import NliExample, distinct_words, read_nli_set
 from pair2vec.injection.pair_attention import PairAttention
 
 
@@ -28,27 +28,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("classifier")
     parser.add_argument("sets", nargs="+")
-    parser.add_argument("--words", help="where the word input is, if it has moved")
+    parser.add_argument("--words", help="the path of the word input, if it has moved")
     parser.add_argument("--sharpness", nargs="+", type=float, default=[1.0, 2.0, 4.0])
     parser.add_argument("--every", type=int, default=1, help="take one example of so many")
     arguments = parser.parse_args()
-    sets = {path: read_set(path).examples[:: arguments.every] for path in arguments.sets}
+    sets = {path: read_nli_set(path).examples[:: arguments.every] for path in arguments.sets}
     classifier = load_classifier(
         arguments.classifier, distinct_words(*sets.values()), places={"words": arguments.words}
     )
     print(machine.describe())
     for path, examples in sets.items():
         print(f"\n{path}: {len(examples):,} examples, one of {arguments.every}")
-        print_spread(to_replacement(classifier, examples))
+        print_quartiles(replacement_attention(classifier, examples))
         print_accuracies(classifier, examples, arguments.sharpness)
 
 
-def print_spread(attention: Sequence[float]) -> None:
+def print_quartiles(attention: Sequence[float]) -> None:
     """A line, if any premise and hypothesis differ in one word alone."""
     if attention:
         low, middle, high = np.quantile(attention, [0.25, 0.5, 0.75])
         print(
-            f"  attention to the word in its place: mean {np.mean(attention):.2f}, quartiles "
+            f"  attention to the replacement: mean {np.mean(attention):.2f}, quartiles "
             f"{low:.2f} {middle:.2f} {high:.2f}, of {len(attention):,}"
         )
 
@@ -61,25 +61,26 @@ def print_accuracies(
     if not isinstance(pairs, PairAttention):
         raise SystemExit("the classifier has no pair vectors; train it with --pairs pair2vec")
     for pairs.sharpness in powers:
-        told = classifier.predict(examples).labels
-        right = np.mean([label == one.label for label, one in zip(told, examples, strict=True)])
-        print(f"  sharpness {pairs.sharpness:g}: {100 * right:.2f} % right")
+        labels = classifier.predict(examples).labels
+        is_right = [e.label == label for e, label in zip(examples, labels, strict=True)]
+        print(f"  sharpness {pairs.sharpness:g}: {100 * np.mean(is_right):.2f} % right")
 
 
 @torch.no_grad()
-def to_replacement(classifier: Classifier, examples: Sequence[NliExample]) -> list[float]:
+def replacement_attention(classifier: Classifier, examples: Sequence[NliExample]) -> list[float]:
     """The attention of each replaced word to its replacement."""
-    network, found = classifier.network.eval(), []
+    network, attention = classifier.network.eval(), []
     batches = NliBatches(EncodedExamples(examples), network.embedder, network.relations)
-    for number, example in enumerate(examples):
+    for index, example in enumerate(examples):
         premise, hypothesis = ([w.lower() for w in side] for side in example.sentences)
         if len(premise) != len(hypothesis):
             continue
         differs = [one != other for one, other in zip(premise, hypothesis, strict=True)]
         if differs.count(True) == 1:
-            place, batch = differs.index(True), batches.batch(np.array([number]))
-            found.append(float(attend(network.encode(batch), batch).of_a[0, place, place]))
-    return found
+            position, batch = differs.index(True), batches.batch(np.array([index]))
+            a_to_b = attend(network.encode(batch), batch).a_to_b
+            attention.append(float(a_to_b[0, position, position]))
+    return attention
 
 
 if __name__ == "__main__":

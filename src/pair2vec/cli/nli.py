@@ -77,15 +77,15 @@ def nli_compare(
     figures = ComparisonFigures(*names)
     nli = read_nli_set(data)
     words = distinct_words(nli.examples)
-    classifiers = [
+    first, second = (
         load_classifier(folder, words, **options.load_options()) for folder in (base, model)
-    ]
-    comparison = compare_classifiers(*classifiers, nli.examples, examples)
+    )
+    comparison = compare_classifiers(first, second, nli.examples, examples)
     protocol = ComparisonProtocol(
         base=names[0],
         model=names[1],
-        base_config=classifiers[0].config,
-        model_config=classifiers[1].config,
+        base_config=first.config,
+        model_config=second.config,
         data=data.name,
         dropped=nli.dropped,
         date=today(),
