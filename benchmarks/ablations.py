@@ -22,15 +22,15 @@ from pair2vec.experiments.evaluation.analogies import AnalogyProtocol
 from pair2vec.training.recipes import Recipe, resolve
 from pair2vec.training.trainer import DivergedError
 from quality import (
-    Ground,
+    SharedInputs,
     add_options,
-    count,
+    format_count,
     measure,
-    open_ground,
+    open_shared_inputs,
+    parse_count,
     print_head,
     print_protocol,
     scores,
-    spelled,
     with_triples,
 )
 
@@ -67,16 +67,16 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     add_options(parser)
-    parser.add_argument("--triples", type=count, default="300M", help="of each of the rows")
+    parser.add_argument("--triples", type=parse_count, default="300M", help="of each of the rows")
     parser.add_argument("--rows", nargs="*", choices=ROWS, default=list(ROWS))
-    parser.add_argument("--counts", type=count, nargs="*", default=COUNTS, help="of triples")
+    parser.add_argument("--counts", type=parse_count, nargs="*", default=COUNTS, help="of triples")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="publish the models here")
     arguments = parser.parse_args()
     rows = list(rows_of(arguments))
     for row in rows:
         if arguments.keep and (arguments.keep / row.name).exists():
             parser.error(f"--keep: {arguments.keep / row.name} is there already")
-    ground = open_ground(arguments)
+    inputs = open_shared_inputs(arguments)
     print_head(f"{'':16}M triples     loss  seconds")
     twins: dict[Recipe, str] = {}
     protocol = None
@@ -85,7 +85,7 @@ def main() -> None:
         if twin != row.name:
             print(f"{row.name:18}the same as {twin}", flush=True)
         else:
-            protocol = print_row(row, ground, arguments) or protocol
+            protocol = print_row(row, inputs, arguments) or protocol
     if protocol:
         print_protocol(protocol)
 
@@ -96,15 +96,17 @@ def rows_of(arguments: argparse.Namespace) -> Iterator[Row]:
     for name in arguments.rows:
         yield Row(name, with_triples([*base, *ROWS[name]], arguments.triples))
     for triples in arguments.counts:
-        yield Row(f"fast-{spelled(triples)}", with_triples(base, triples))
+        yield Row(f"fast-{format_count(triples)}", with_triples(base, triples))
 
 
-def print_row(row: Row, ground: Ground, arguments: argparse.Namespace) -> AnalogyProtocol | None:
+def print_row(
+    row: Row, inputs: SharedInputs, arguments: argparse.Namespace
+) -> AnalogyProtocol | None:
     """Train a model, and print its figures and its command."""
     print(f"{row.name:18}", end="", flush=True)
     keep = arguments.keep / row.name if arguments.keep else None
     try:
-        found = measure(ground, row.recipe, keep)
+        found = measure(inputs, row.recipe, keep)
     except DivergedError as error:
         print(error)
         return None

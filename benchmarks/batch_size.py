@@ -16,13 +16,13 @@ from pair2vec.training.recipes import resolve
 from pair2vec.training.trainer import DivergedError
 from quality import (
     add_options,
-    count,
+    format_count,
     measure,
-    open_ground,
+    open_shared_inputs,
+    parse_count,
     print_head,
     print_protocol,
     scores,
-    spelled,
     with_triples,
 )
 
@@ -35,22 +35,22 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     add_options(parser)
-    parser.add_argument("--triples", type=count, default="60M", help="of each run")
-    parser.add_argument("--batch", type=count, nargs="+", default=BATCHES)
+    parser.add_argument("--triples", type=parse_count, default="60M", help="of each run")
+    parser.add_argument("--batch", type=parse_count, nargs="+", default=BATCHES)
     parser.add_argument("--rates", type=float, nargs="+", help="one for each batch")
     arguments = parser.parse_args()
     rates = arguments.rates or [usual_rate(batch) for batch in arguments.batch]
     if len(rates) != len(arguments.batch):
         parser.error(f"--rates has {len(rates)} numbers where --batch has {len(arguments.batch)}")
-    ground = open_ground(arguments)
-    print(f"{spelled(arguments.triples)} triples a run")
+    inputs = open_shared_inputs(arguments)
+    print(f"{format_count(arguments.triples)} triples a run")
     print_head("   batch      rate     loss  seconds   K triples/s")
     protocol = None
     for batch, rate in zip(arguments.batch, rates, strict=True):
         settings = [*arguments.settings, *settings_for(batch, rate, arguments.triples)]
         print(f"{batch:8,}{rate:10.2e}", end="", flush=True)
         try:
-            found = measure(ground, resolve("fast", None, settings))
+            found = measure(inputs, resolve("fast", None, settings))
         except DivergedError as error:
             print(f"  {error}", flush=True)
             continue

@@ -1,11 +1,11 @@
-"""What pair vectors in attention cost, forward and backward, beside the naive formula.
+"""The cost of `PairAttention`, forward and backward, beside the naive formula.
 
     python benchmarks/injection.py [--model FOLDER] [--device cpu|cuda] [--seconds S] [--bfloat16]
         [--keep-parts]
 
 The naive formula has the vectors of all pairs in memory: MLP([x; y; x∘y]) of each pair in both
-directions, brought to length one, weighted and summed. Its R is frozen too, so its gradient is
-cheap, where `PairAttention` makes the pair vectors a second time. Both run on ids that are all
+directions, normalised, weighted and summed. Its R is frozen too, so its gradient is cheap, where
+`PairAttention` recomputes the pair vectors. Both run on ids that are all
 words, drawn by 1 / rank, with gradients for the attention. `--bfloat16` runs both under autocast,
 and `--keep-parts` computes what depends on one word once for all words of the model, as our own
 models are trained on a GPU.
@@ -35,13 +35,12 @@ from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 
 WORDS, DIMENSION, LAYERS = 100_000, 300, 4
 """Of the paper's model."""
-LEAST = 4
-"""Runs."""
+LEAST_RUNS = 4
 SHAPES = {"NLI": (32, 30, 30), "QA": (32, 400, 40)}
 
 
-class Task(NamedTuple):
-    """What to measure on."""
+class Setup(NamedTuple):
+    """What is measured."""
 
     model: Path
     device: str
@@ -51,20 +50,19 @@ class Task(NamedTuple):
     keep_parts: bool
 
 
-class Measured(NamedTuple):
-    """One way."""
+class Cost(NamedTuple):
+    """Of one implementation."""
 
     milliseconds: float
     """The median of its runs."""
     peak_mb: float
-    """Above what there was before the first run."""
+    """Above the memory in use before the first run."""
 
 
 Pool = Callable[[PairAttention, Tensor, Tensor, Tensor], Tensor]
 
 
 def main() -> None:
-    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--model", type=Path, help="one with an mlp; a random one otherwise")
     parser.add_argument("--device", default="cpu")
@@ -74,11 +72,11 @@ def main() -> None:
     arguments = parser.parse_args()
     precision = "bfloat16 autocast" if arguments.bfloat16 else "float32"
     print(f"{gpu.describe(torch.device(arguments.device))}; on {arguments.device}, {precision}\n")
-    print("shape              way         ms forward + backward   peak MB")
+    print("shape              method      ms forward + backward   peak MB")
     with tempfile.TemporaryDirectory() as scratch:
         model = arguments.model or random_model(Path(scratch) / "model")
         for name, shape in SHAPES.items():
-            task = Task(
+            setup = Setup(
                 model,
                 arguments.device,
                 shape,
@@ -86,25 +84,25 @@ def main() -> None:
                 arguments.bfloat16,
                 arguments.keep_parts,
             )
-            compare(name, task)
+            compare(name, setup)
     print("\nPeak memory is above that of the model, the ids and the attention.")
 
 
-def compare(name: str, task: Task) -> None:
+def compare(name: str, setup: Setup) -> None:
     """Two lines of the table, and the ratio."""
-    ours, plain = (measured(pool, task) for pool in (pool_in_tiles, pool_naively))
-    label = f"{name} {'×'.join(map(str, task.shape))}"
-    for way, found in (("pair2vec", ours), ("naive", plain)):
-        print(f"{label:18} {way:10}{found.milliseconds:23,.1f}{found.peak_mb:10,.0f}")
+    tiled, naive = (measure_apart(pool, setup) for pool in (pool_in_tiles, pool_naively))
+    label = f"{name} {'×'.join(map(str, setup.shape))}"
+    for method, cost in (("pair2vec", tiled), ("naive", naive)):
+        print(f"{label:18} {method:10}{cost.milliseconds:23,.1f}{cost.peak_mb:10,.0f}")
     print(
-        f"  naive to pair2vec: time {plain.milliseconds / ours.milliseconds:.2f}, "
-        f"memory {plain.peak_mb / ours.peak_mb:.1f}",
+        f"  naive to pair2vec: time {naive.milliseconds / tiled.milliseconds:.2f}, "
+        f"memory {naive.peak_mb / tiled.peak_mb:.1f}",
         flush=True,
     )
 
 
 def random_model(folder: Path) -> Path:
-    """One of the paper's size."""
+    """A model of the paper's size with random weights."""
     random = np.random.default_rng(0)
     vocabulary = Vocabulary((f"w{rank}", 1) for rank in range(WORDS))
     shapes: dict[str, tuple[int, ...]] = {
@@ -112,9 +110,9 @@ def random_model(folder: Path) -> Path:
         "pair.first.weight": (DIMENSION, 3 * DIMENSION),
         "pair.first.bias": (DIMENSION,),
     }
-    for place in range(LAYERS - 1):
-        shapes[f"pair.others.{place}.weight"] = (DIMENSION, DIMENSION)
-        shapes[f"pair.others.{place}.bias"] = (DIMENSION,)
+    for layer in range(LAYERS - 1):
+        shapes[f"pair.others.{layer}.weight"] = (DIMENSION, DIMENSION)
+        shapes[f"pair.others.{layer}.bias"] = (DIMENSION,)
     tensors = {
         name: random.standard_normal(shape, np.float32) / np.float32(DIMENSION**0.5)
         for name, shape in shapes.items()
@@ -124,20 +122,22 @@ def random_model(folder: Path) -> Path:
     return folder
 
 
-def measured(pool: Pool, task: Task) -> Measured:
-    """On a CPU in a fresh process, whose peak of memory is that way's own; a GPU can be cleared."""
-    if task.device != "cpu":
-        return measure(pool, task)
+def measure_apart(pool: Pool, setup: Setup) -> Cost:
+    """On a CPU in a fresh process, to have its own peak of memory; a GPU can be cleared."""
+    if setup.device != "cpu":
+        return measure(pool, setup)
     fresh = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=fresh) as executor:
-        return executor.submit(measure, pool, task).result()
+        return executor.submit(measure, pool, setup).result()
 
 
-def measure(pool: Pool, task: Task) -> Measured:
-    """Runs until the time is up; the first warms up, for a second or so, and is not counted."""
-    device = torch.device(task.device)
-    layer = PairAttention(load_model(task.model), dropout=0, keep_parts=task.keep_parts).to(device)
-    (batch, n, m), random = task.shape, torch.Generator().manual_seed(0)
+def measure(pool: Pool, setup: Setup) -> Cost:
+    """The median of runs until the time is up; the first warms up, and is not counted."""
+    device = torch.device(setup.device)
+    layer = PairAttention(load_model(setup.model), dropout=0, keep_parts=setup.keep_parts).to(
+        device
+    )
+    (batch, n, m), random = setup.shape, torch.Generator().manual_seed(0)
     shares = 1 / torch.arange(1, len(layer.vocabulary) - len(SPECIAL_TOKENS) + 1)
     words = torch.multinomial(shares, batch * (n + m), replacement=True, generator=random)
     ids = (words + len(SPECIAL_TOKENS)).to(device).view(batch, n + m)
@@ -146,18 +146,18 @@ def measure(pool: Pool, task: Task) -> Measured:
 
     def run() -> None:
         alpha.grad = None
-        with torch.autocast(device.type, torch.bfloat16, task.bfloat16):
+        with torch.autocast(device.type, torch.bfloat16, setup.bfloat16):
             pooled = pool(layer, a, b, alpha)
         torch.autograd.backward(pooled.float().square().sum())
 
     gpu.clear(device)
     before = used_mb(device, "VmRSS:")
     times = [gpu.seconds(run, device)]
-    # The peak of the first run: what later ones find depends on what the allocator gave back.
+    # The peak of the first run: that of later ones depends on what the allocator has freed.
     peak = used_mb(device, "VmHWM:") - before
-    while len(times) < LEAST or sum(times[1:]) < task.seconds:
+    while len(times) < LEAST_RUNS or sum(times[1:]) < setup.seconds:
         times.append(gpu.seconds(run, device))
-    return Measured(1e3 * statistics.median(times[1:]), peak)
+    return Cost(1e3 * statistics.median(times[1:]), peak)
 
 
 def used_mb(device: torch.device, name: str) -> float:
@@ -169,13 +169,12 @@ def used_mb(device: torch.device, name: str) -> float:
 
 
 def pool_in_tiles(layer: PairAttention, a: Tensor, b: Tensor, alpha: Tensor) -> Tensor:
-    """Our own."""
     pooled: Tensor = layer(a, b, alpha)
     return pooled
 
 
 def pool_naively(layer: PairAttention, a: Tensor, b: Tensor, alpha: Tensor) -> Tensor:
-    """The formula as the paper prints it."""
+    """The formula as in the paper."""
     x, y = (functional.normalize(layer.pair.words[ids], dim=-1) for ids in (a, b))
     x, y = x[:, :, None].expand(-1, -1, b.shape[1], -1), y[:, None].expand(-1, a.shape[1], -1, -1)
     vectors = torch.cat([naive_mlp(layer, x, y), naive_mlp(layer, y, x)], dim=-1)
@@ -183,7 +182,7 @@ def pool_naively(layer: PairAttention, a: Tensor, b: Tensor, alpha: Tensor) -> T
 
 
 def naive_mlp(layer: PairAttention, x: Tensor, y: Tensor) -> Tensor:
-    """R of pairs, of length one: (B, n, m, D)."""
+    """R of pairs, of unit norm: (B, n, m, D)."""
     encoder = layer.pair.encoder
     assert isinstance(encoder, MlpPair), "the naive formula is that of an mlp"
     hidden = encoder.first(torch.cat([x, y, x * y], dim=-1))

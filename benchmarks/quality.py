@@ -1,7 +1,7 @@
-"""What settings are worth: a model trained with them sits an exam in analogies.
+"""Quality of settings: train a model with them, and evaluate it on analogies.
 
-For programs that compare settings of recipe `fast` on one corpus, from the same word vectors, with
-the same neighbours for typed negatives, on the same questions.
+For scripts that compare settings of recipe `fast` on one corpus, from the same word vectors, with
+the same neighbours for typed negatives, on the same analogies.
 """
 
 import argparse
@@ -52,16 +52,16 @@ SCALES = {"K": 10**3, "M": 10**6, "B": 10**9}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ground:
+class SharedInputs:
     """What all models of a comparison share."""
 
     corpus: Corpus
     vectors: Tensor
-    """To start from, a row a word."""
+    """Initial word vectors, a row a word."""
     neighbours: Tensor
     """For typed negatives."""
-    exam: AnalogyBenchmark
-    manner: AnalogyConfig
+    analogies: AnalogyBenchmark
+    evaluation: AnalogyConfig
     device: torch.device
 
 
@@ -69,7 +69,7 @@ class Quality(NamedTuple):
     """Of one model."""
 
     loss: float
-    """Of held-out triples, of the very objective that was trained."""
+    """Of held-out triples, by the training objective."""
     groups: Mapping[str, AnalogyAccuracy]
     protocol: AnalogyProtocol
     triples: int
@@ -82,7 +82,9 @@ class Quality(NamedTuple):
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of all comparisons."""
     parser.add_argument("corpus", type=Path)
-    parser.add_argument("--vectors", type=Path, required=True, help="to start from: .vec and alike")
+    parser.add_argument(
+        "--vectors", type=Path, required=True, help="initial word vectors, .vec or another format"
+    )
     parser.add_argument("--bats", type=Path, required=True, help="the published folder")
     parser.add_argument("--half", choices=("all", *get_args(Half)), default="all", help="of BATS")
     parser.add_argument("--whitening", type=float, help="of pair vectors; 0 is the paper's cosine")
@@ -92,28 +94,28 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def count(text: str) -> int:
+def parse_count(text: str) -> int:
     """A number as people write it: 600, 300M, 1B."""
     scale = SCALES.get(text[-1:].upper(), 1)
     return round(float(text[:-1] if scale > 1 else text) * scale)
 
 
-def spelled(number: int) -> str:
-    """The same the other way round."""
+def format_count(number: int) -> str:
+    """The inverse of `parse_count`."""
     for letter, scale in reversed(SCALES.items()):
         if number >= scale:
             return f"{number / scale:g}{letter}"
     return str(number)
 
 
-def open_ground(arguments: argparse.Namespace) -> Ground:
-    """Read and prepare it all, as `pair2vec train` and `eval bats` do, and say on what."""
+def open_shared_inputs(arguments: argparse.Namespace) -> SharedInputs:
+    """Read and prepare all inputs, as `pair2vec train` and `eval bats` do, and print them."""
     gpu.compile_all_sizes()
     device, recipe = find_device(arguments.device), resolve("fast", None, arguments.settings)
     corpus = open_corpus(arguments.corpus)
     words = read_word_vectors(arguments.vectors, corpus.vocabulary)
     half = None if arguments.half == "all" else arguments.half
-    exam = AnalogyBenchmark(
+    analogies = AnalogyBenchmark(
         relations=select_half(read_analogies(arguments.bats), half),
         candidates=find_answer_vocabulary(corpus.vocabulary, words.vectors, words.found),
         data=str(arguments.bats),
@@ -129,90 +131,89 @@ def open_ground(arguments: argparse.Namespace) -> Ground:
         f"{corpus.folder}: {corpus.manifest.tokens:,} tokens, {corpus.manifest.words:,} words",
         flush=True,
     )
-    return Ground(
+    return SharedInputs(
         corpus=corpus,
         vectors=vectors,
         neighbours=neighbours,
-        exam=exam,
-        manner=AnalogyConfig(device=str(device), whitening=arguments.whitening),
+        analogies=analogies,
+        evaluation=AnalogyConfig(device=str(device), whitening=arguments.whitening),
         device=device,
     )
 
 
 def with_triples(settings: Sequence[str], triples: int) -> list[str]:
-    """Settings for a run of so many triples, however often it has to go through the corpus."""
+    """Settings for a run of so many triples, however many epochs that takes."""
     batch = resolve("fast", None, settings).training.batch
     steps = max(1, triples // batch)
     return [*settings, f"training.steps={steps}", f"training.epochs={EPOCHS}"]
 
 
-class Pace:
-    """Asked after every step whether to stop: no, but it notes the time."""
+class StepTimer:
+    """A stop condition that never stops, but measures the time after every step."""
 
     def __init__(self) -> None:
-        self.moments: list[float] = []
-        self.steps = -1
+        self._times: list[float] = []
+        self._steps = -1
 
     def __call__(self) -> bool:
-        """No."""
-        self.steps += 1
-        self.moments = [*self.moments[:1], time.perf_counter()]
+        self._steps += 1
+        self._times = [*self._times[:1], time.perf_counter()]
         return False
 
     def steps_a_second(self) -> float:
-        """After the first."""
-        return self.steps / (self.moments[-1] - self.moments[0]) if self.steps > 0 else math.nan
+        """Without the first step."""
+        return self._steps / (self._times[-1] - self._times[0]) if self._steps > 0 else math.nan
 
 
 class UnsavedTrainer(Trainer):
-    """Writes no checkpoints, which are large, and which no one would go on from."""
+    """Writes no checkpoints: they are large, and never resumed."""
 
     def write_checkpoint(self) -> Path:
-        """Only wait for the steps before, as one does."""
+        """Only wait for the steps so far, as a checkpoint does."""
         self._flush_metrics()
         self._last_checkpoint = time.monotonic()
         return self._run_context.folder
 
 
-def measure(ground: Ground, recipe: Recipe, keep: Path | None = None) -> Quality:
-    """Train a model, and have it sit the exam.
+def measure(inputs: SharedInputs, recipe: Recipe, keep: Path | None = None) -> Quality:
+    """Train a model, and evaluate it on analogies.
 
     Args:
-        ground: What to train and to examine it on.
+        inputs: What to train and to evaluate it on.
         recipe: All settings.
         keep: A folder to publish the model in.
     """
-    gpu.clear(ground.device)
+    gpu.clear(inputs.device)
     training = replace(
         recipe.training, validation_steps=NEVER, validation_triples=VALIDATION_TRIPLES
     )
-    pace, began = Pace(), time.perf_counter()
+    timer, began = StepTimer(), time.perf_counter()
     with tempfile.TemporaryDirectory() as scratch:
-        run_context = RunContext(Path(scratch) / "run", ground.device, lambda _: None, pace)
+        run_context = RunContext(Path(scratch) / "run", inputs.device, lambda _: None, timer)
         trainer = UnsavedTrainer(
-            ground.corpus,
+            inputs.corpus,
             replace(recipe, training=training),
-            start_of(ground.corpus, recipe, ground.vectors),
-            ground.neighbours,
+            start_of(inputs.corpus, recipe, inputs.vectors),
+            inputs.neighbours,
             run_context,
         )
         trainer.run()
         seconds = time.perf_counter() - began
         loss = trainer.validate()
-        saved = published(trainer, ground.corpus, keep, Path(scratch) / "model")
-        result = evaluate_analogies(saved, ground.exam, ground.manner)
+        saved = published(trainer, inputs.corpus, keep, Path(scratch) / "model")
+        result = evaluate_analogies(saved, inputs.analogies, inputs.evaluation)
     return Quality(
         math.nan if loss is None else loss,
         result.accuracies.groups,
         result.protocol,
         trainer.triples,
         seconds,
-        pace.steps_a_second() * training.batch,
+        timer.steps_a_second() * training.batch,
     )
 
 
 def published(trainer: Trainer, corpus: Corpus, keep: Path | None, scratch: Path) -> SavedModel:
-    """As `pair2vec train` does; or, if not to be kept, no more of it than an exam needs."""
+    """As by `pair2vec train`; or, if it is not kept, no more than the evaluation needs."""
     if keep:
         return publish(trainer, corpus, keep, "float32", overwrite=False)
     config = {"recipe": asdict(trainer.recipe)}
@@ -221,7 +222,7 @@ def published(trainer: Trainer, corpus: Corpus, keep: Path | None, scratch: Path
 
 
 def print_head(columns: str) -> None:
-    """The columns of a comparison, and then those of the groups of BATS."""
+    """The header: the columns of a comparison, then those of the groups of BATS."""
     print("\nBATS, accuracy in %: 3CosAdd, pair2vec alone, both with α from the other relations")
     print(" " * len(columns) + "".join(f"{name:>20}" for name in BATS_GROUPS.values()))
     print(columns + f"{'3CosAdd':>8}{'alone':>6}{'both':>6}" * len(BATS_GROUPS), flush=True)
@@ -232,8 +233,11 @@ def scores(groups: Mapping[str, AnalogyAccuracy]) -> str:
     found = [groups[name].scores if name in groups else {} for name in BATS_GROUPS.values()]
     return "".join(
         "  "
-        + "".join(f"{of_group[name]:6.1f}" if name in of_group else f"{'–':>6}" for name in SCORES)
-        for of_group in found
+        + "".join(
+            f"{scores_of_group[name]:6.1f}" if name in scores_of_group else f"{'–':>6}"
+            for name in SCORES
+        )
+        for scores_of_group in found
     )
 
 

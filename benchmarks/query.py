@@ -1,10 +1,10 @@
-"""How fast a model answers, how much memory it takes, and what a shortlist misses.
+"""The latency of queries, their memory, and the recall of a shortlist.
 
-    python benchmarks/query.py [MODEL] [--questions N]
+    python benchmarks/query.py [MODEL] [--queries N]
 
 MODEL is a model folder; without one, a model of 100 000 words with random weights is made, which
-tells of speed but not of what a shortlist misses. Questions are patterns that the model keeps (or a
-few common ones) with words drawn at random, seeded. The baseline composes one pair at a time.
+shows the speed but not the recall of a shortlist. Queries are patterns that the model keeps (or a
+few common ones) with random words, seeded. The baseline composes one pair at a time.
 """
 
 import argparse
@@ -32,7 +32,7 @@ PLAIN_PAIRS = 500
 T = TypeVar("T")
 
 
-class Question(NamedTuple):
+class Query(NamedTuple):
     """A word and a pattern to fill."""
 
     pattern: str
@@ -40,22 +40,21 @@ class Question(NamedTuple):
 
 
 def main() -> None:
-    """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model", nargs="?", type=Path)
-    parser.add_argument("--questions", type=int, default=50)
+    parser.add_argument("--queries", type=int, default=50)
     arguments = parser.parse_args()
     print(machine.describe())
     if arguments.model:
-        measure(arguments.model, arguments.questions)
+        measure(arguments.model, arguments.queries)
         return
     with tempfile.TemporaryDirectory() as folder:
         save_random_model(Path(folder) / "random")
-        measure(Path(folder) / "random", arguments.questions)
+        measure(Path(folder) / "random", arguments.queries)
 
 
 def save_random_model(folder: Path) -> None:
-    """A model of the paper's size that knows nothing."""
+    """A model of the paper's size with random weights."""
     random = np.random.default_rng(0)
     shapes = {
         "pair.words": (WORDS + len(SPECIAL_TOKENS), SIZE),
@@ -81,7 +80,6 @@ def save_random_model(folder: Path) -> None:
 
 
 def measure(folder: Path, count: int) -> None:
-    """Load, ask, and compare."""
     empty = machine.resident_mb()
 
     def first(name: str, seconds: float) -> None:
@@ -90,21 +88,21 @@ def measure(folder: Path, count: int) -> None:
     seconds, saved = timed(partial(load_model, folder))
     print(f"\n{folder.name}: {saved.config['words']:,} words, {saved.config['precision']}")
     first("load", seconds)
-    model, asked = Pair2vec(saved), questions(saved, count)
-    pattern, x = asked[0]
-    first("first score of one pair", timed(partial(model.score, x, asked[1].x, pattern))[0])
+    model, queries = Pair2vec(saved), draw_queries(saved, count)
+    pattern, x = queries[0]
+    first("first score of one pair", timed(partial(model.score, x, queries[1].x, pattern))[0])
     first("first fill", timed(partial(model.fill, pattern, x=x))[0])
     first(
         "first fill by shortlist", timed(partial(model.fill, pattern, x=x, search="shortlist"))[0]
     )
-    exact = [timed(partial(model.fill, q.pattern, x=q.x)) for q in asked]
-    short = [timed(partial(model.fill, q.pattern, x=q.x, search="shortlist")) for q in asked]
+    exact = [timed(partial(model.fill, q.pattern, x=q.x)) for q in queries]
+    short = [timed(partial(model.fill, q.pattern, x=q.x, search="shortlist")) for q in queries]
     plain = plain_seconds(saved, x)
     report("fill, exact", exact, plain)
     report("fill, shortlist", short, plain)
-    shares = [share(e, s) for (_, e), (_, s) in zip(exact, short, strict=True)]
-    print(f"  recall@10 of the shortlist: {np.mean(shares):.3f}, at worst {min(shares):.1f}")
-    words = [question.x for question in asked]
+    recalls = [recall(e, s) for (_, e), (_, s) in zip(exact, short, strict=True)]
+    print(f"  recall@10 of the shortlist: {np.mean(recalls):.3f}, at worst {min(recalls):.1f}")
+    words = [query.x for query in queries]
     triples = list(zip(words, words[1:], words[2:], strict=False))[: max(3, count // 5)]
     exact = [timed(partial(model.analogy, *words)) for words in triples]
     short = [timed(partial(model.analogy, *words, search="shortlist")) for words in triples]
@@ -114,26 +112,24 @@ def measure(folder: Path, count: int) -> None:
     print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3:.0f} MB")
 
 
-def questions(saved: SavedModel, count: int) -> list[Question]:
-    """Patterns and words, drawn."""
+def draw_queries(saved: SavedModel, count: int) -> list[Query]:
     random = np.random.default_rng(0)
     patterns = [entry.pattern for entry in saved.patterns()] or list(PATTERNS)
     words = saved.vocabulary.words[len(SPECIAL_TOKENS) + 100 : 30_000]
     return [
-        Question(patterns[random.integers(len(patterns))], words[random.integers(len(words))])
+        Query(patterns[random.integers(len(patterns))], words[random.integers(len(words))])
         for _ in range(count)
     ]
 
 
 def timed(function: Callable[[], T]) -> tuple[float, T]:
-    """Seconds, and what came out."""
+    """The seconds and the result of a call."""
     start = time.perf_counter()
-    outcome = function()
-    return time.perf_counter() - start, outcome
+    result = function()
+    return time.perf_counter() - start, result
 
 
 def report(name: str, runs: list[tuple[float, list[Match]]], plain: float) -> None:
-    """One line."""
     seconds = sorted(seconds for seconds, _ in runs)
     print(
         f"{name:26} {1000 * statistics.median(seconds):8.0f} ms median of {len(seconds)}, "
@@ -142,13 +138,13 @@ def report(name: str, runs: list[tuple[float, list[Match]]], plain: float) -> No
     )
 
 
-def share(exact: list[Match], short: list[Match]) -> float:
-    """How many of the exact answers a shortlist has."""
+def recall(exact: list[Match], short: list[Match]) -> float:
+    """The share of the exact answers that a shortlist has."""
     return len({match.word for match in exact} & {match.word for match in short}) / len(exact)
 
 
 def plain_seconds(saved: SavedModel, x: str) -> float:
-    """What composing the pairs of a word with all others takes, one by one."""
+    """The time to compose the pairs of a word with all others one by one."""
     rows, vocabulary = saved.rows("pair.words"), saved.vocabulary
     weights = [(saved.array("pair.first.weight"), saved.array("pair.first.bias"))]
     for number in range(saved.config["recipe"]["pair"]["layers"] - 1):

@@ -1,17 +1,17 @@
-"""How well the built-in relations are told, by pairs that WordNet has.
+"""Accuracy of the built-in relations on pairs of WordNet.
 
     python benchmarks/relations_wordnet.py [MODEL] [--half choosing|reporting]
 
 The pairs are of the 15 000 most frequent words of the model, base forms only, in one relation by
-their first senses and in no other by any sense; but opposites may be kinds of one thing, as rise
-and fall are. Except for antonyms, which are few, only words of one part of speech are taken, and
-co-hyponyms are kinds of something narrow. Unrelated pairs are words of two pairs put together anew.
-No word is in both halves: examples, features and penalties are chosen on the one, and the figures
-to quote are of the other. Pairs that are examples of the built-in relations, or irregular forms of
+their first senses and in no other by any sense; but antonyms may be co-hyponyms, as rise and fall
+are. Except for antonyms, which are few, only words of one part of speech are taken, and
+co-hyponyms have a specific parent. Unrelated pairs recombine words of two pairs.
+No word is in both halves: examples, features and penalties are chosen on one, and results are
+reported on the other. Pairs that are examples of the built-in relations, or irregular forms of
 one word, are left out last, so that new examples change no other pair.
 
-The baselines know how frequent each relation is, and which cosines of word vectors it has, from
-labels of the other half, of which the built-in relations have seen none.
+The baselines are fitted to the labels of the other half, of which the built-in relations have seen
+none: the most frequent relation, and a regression on the cosine of word vectors.
 """
 
 import argparse
@@ -29,35 +29,33 @@ from pair2vec.experiments.evaluation.relations import LabelledPair
 from pair2vec.relations.regression import fit_logistic
 from pair2vec.relations.word_forms import differ_by_ending, is_form
 from pair2vec.text.vocabulary import SPECIAL_TOKENS
-from pair2vec.wordnet.dictionary import WordNet
+from pair2vec.wordnet.dictionary import SynsetId, WordNet
 from pair2vec.wordnet.morphology import base_forms
-from pair2vec.wordnet.relations import Senses, antonyms_in, hypernyms_of, relations_of_senses
-from pair2vec.wordnet.synsets import SynsetId
+from pair2vec.wordnet.relations import Senses, direct_hypernyms, sense_antonyms, sense_relations
 
 WORDS = 15_000
 PAIRS_OF_A_RELATION = 150
 """In a half, at most."""
 PAIRS_OF_A_WORD = 3
 PAIRS_OF_A_PARENT = 2
-"""Of co-hyponyms, or most of them would be two kinds of person."""
+"""Of co-hyponyms, or most would be two kinds of person."""
 NARROW = 4
-"""Synsets that are above the parent of co-hyponyms, at least."""
+"""The least number of synsets above the parent of co-hyponyms."""
 
 CONFUSED = ("synonym", "antonym", "co-hyponym")
 RELATIONS = (*CONFUSED, "hypernym", "none")
-IN_WORDNET = {"antonym": "antonymy", "synonym": "synonymy", "hypernym": "hypernymy"}
-IN_WORDNET |= {"co-hyponym": "co_hyponymy"}
+WORDNET_NAMES = {"antonym": "antonymy", "synonym": "synonymy", "hypernym": "hypernymy"}
+WORDNET_NAMES |= {"co-hyponym": "co_hyponymy"}
 HALVES = ("choosing", "reporting")
 
 
 def main() -> None:
-    """Print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("model", nargs="?", type=Path)
     parser.add_argument("--half", choices=HALVES, default="reporting")
     arguments = parser.parse_args()
     model = load(arguments.model)
-    halves = dict(zip(HALVES, measuring_set(model, WordNet.open()), strict=True))
+    halves = dict(zip(HALVES, make_halves(model, WordNet.open()), strict=True))
     own = halves.pop(arguments.half)
     (other,) = halves.values()
     print(machine.describe())
@@ -66,9 +64,7 @@ def main() -> None:
     print_figures(model, own, other)
 
 
-def measuring_set(
-    model: Pair2vec, wordnet: WordNet
-) -> tuple[list[LabelledPair], list[LabelledPair]]:
+def make_halves(model: Pair2vec, wordnet: WordNet) -> tuple[list[LabelledPair], list[LabelledPair]]:
     """The choosing and the reporting half."""
     words, random = base_words(model, wordnet), np.random.default_rng(0)
     examples = {frozenset(pair) for one in model.relations().definitions for pair in one.examples}
@@ -84,7 +80,7 @@ def measuring_set(
 
 
 def base_words(model: Pair2vec, wordnet: WordNet) -> dict[str, Senses]:
-    """Frequent words that are no inflections, with all their senses."""
+    """Frequent words that are base forms, with all their senses."""
     frequent = model.vocabulary.words[len(SPECIAL_TOKENS) :][:WORDS]
     found = {word: base_forms(wordnet, word) for word in frequent if word.isalpha()}
     return {
@@ -101,7 +97,7 @@ def related(
     found = sorted(set(candidates(words, wordnet, random)))
     kept = [pair for pair in found if is_unambiguous(pair, words)]
     order = random.permutation(len(kept)).tolist()
-    rank = list(IN_WORDNET)
+    rank = list(WORDNET_NAMES)
     return sorted((kept[n] for n in order), key=lambda pair: rank.index(pair.relation))
 
 
@@ -115,9 +111,9 @@ def candidates(
             place = wordnet.synset_ids(*lemma)[0]
             if len(senses.lemmas) == 1:
                 meaning[place].append(word)
-                for parent in sorted(hypernyms_of(wordnet, [place])):
+                for parent in sorted(direct_hypernyms(wordnet, [place])):
                     below[parent].append(word)
-            for opposite in antonyms_in(wordnet, lemma, place):
+            for opposite in sense_antonyms(wordnet, lemma, place):
                 if opposite.spelling in words:
                     yield symmetric(word, opposite.spelling, "antonym")
     for same in meaning.values():
@@ -142,21 +138,21 @@ def hypernyms_above(wordnet: WordNet, place: SynsetId) -> set[SynsetId]:
     """All synsets above one."""
     above: set[SynsetId] = set()
     level = {place}
-    while level := hypernyms_of(wordnet, level) - above:
+    while level := direct_hypernyms(wordnet, level) - above:
         above |= level
     return above
 
 
 def is_unambiguous(pair: LabelledPair, words: dict[str, Senses]) -> bool:
-    """Whether no other of the relations holds by any sense."""
-    # What else is a form of a word is left out last: other pairs would be drawn without it.
+    """Whether no other relation holds by any sense."""
+    # Irregular forms are removed last, so that the random draws do not depend on them.
     if pair.x == pair.y or differ_by_ending(pair.x, pair.y):
         return False
-    found = relations_of_senses(words[pair.x], words[pair.y])._asdict()
-    meant = found.pop(IN_WORDNET[pair.relation])
+    found = sense_relations(words[pair.x], words[pair.y])._asdict()
+    own = found.pop(WORDNET_NAMES[pair.relation])
     if pair.relation == "antonym":
         del found["co_hyponymy"]
-    return meant > 0 and not any(found.values())
+    return own > 0 and not any(found.values())
 
 
 def split_by_word(
@@ -182,10 +178,10 @@ def split_by_word(
 def with_unrelated(
     pairs: Sequence[LabelledPair], words: dict[str, Senses], random: np.random.Generator
 ) -> list[LabelledPair]:
-    """The pairs, and as many as of one relation that put words of two of them together anew."""
+    """The pairs, and as many unrelated ones as of one relation, which recombine their words."""
     others = random.permutation(len(pairs)).tolist()
     mixed = [LabelledPair(own.x, pairs[n].y, "none") for own, n in zip(pairs, others, strict=True)]
-    free = [pair for pair in mixed if not any(relations_of_senses(words[pair.x], words[pair.y]))]
+    free = [pair for pair in mixed if not any(sense_relations(words[pair.x], words[pair.y]))]
     chosen = random.permutation(len(free)).tolist()[:PAIRS_OF_A_RELATION]
     return [*pairs, *(free[n] for n in chosen)]
 
@@ -193,7 +189,7 @@ def with_unrelated(
 def print_figures(
     model: Pair2vec, own: Sequence[LabelledPair], other: Sequence[LabelledPair]
 ) -> None:
-    """Of the built-in relations on the pairs of one half, beside the baselines."""
+    """The accuracy of the built-in relations on one half, beside the baselines."""
     relations = model.relations()
     probabilities = relations.score([pair.words for pair in own])
     print_confusion(own, [relations.names[n] for n in probabilities.argmax(axis=1)])
@@ -210,18 +206,18 @@ def print_figures(
     print_share("built-in relations", float(right.mean()))
     print_share(f"- {new.sum()} without words of examples", float(right[new].mean()))
     for two in combinations(range(len(CONFUSED)), 2):
-        asked = np.isin(gold, two)
+        of_two = np.isin(gold, two)
         likelier = np.array(two)[scores[:, two].argmax(axis=1)]
         name = " or ".join(CONFUSED[n] for n in two)
-        print_share(f"- {name}", float((likelier == gold)[asked].mean()))
+        print_share(f"- {name}", float((likelier == gold)[of_two].mean()))
 
 
-def print_confusion(pairs: Sequence[LabelledPair], told: Sequence[str]) -> None:
-    """A row a relation of WordNet's, a column a relation that was told."""
+def print_confusion(pairs: Sequence[LabelledPair], predicted: Sequence[str]) -> None:
+    """A row a relation of WordNet, a column a predicted relation."""
     columns = (*RELATIONS, "other")
     counts = Counter(
         (pair.relation, name if name in RELATIONS else "other")
-        for pair, name in zip(pairs, told, strict=True)
+        for pair, name in zip(pairs, predicted, strict=True)
     )
     print(f"\n{'in WordNet':16}" + "".join(f"{name:>12}" for name in columns))
     for row in RELATIONS:
@@ -230,40 +226,39 @@ def print_confusion(pairs: Sequence[LabelledPair], told: Sequence[str]) -> None:
     for name in RELATIONS:
         shares[name] = counts[name, name] / max(1, sum(counts[row, name] for row in RELATIONS))
     print(f"{'precision, %':16}" + "".join(f"{100 * shares[name]:12.0f}" for name in RELATIONS))
-    print_share("right of all", sum(counts[name, name] for name in RELATIONS) / len(pairs))
+    print_share("accuracy", sum(counts[name, name] for name in RELATIONS) / len(pairs))
 
 
 def print_share(name: str, share: float) -> None:
-    """A line."""
     print(f"  {name:34}{100 * share:5.1f} %")
 
 
 def labels(pairs: Sequence[LabelledPair]) -> IntArray:
-    """The place of each relation among those that are confused."""
+    """The index of each pair's relation in `CONFUSED`."""
     return np.array([CONFUSED.index(pair.relation) for pair in pairs], np.intp)
 
 
 def most_frequent(own: Sequence[LabelledPair], other: Sequence[LabelledPair]) -> float:
-    """The share of what is the most frequent relation of the other half."""
+    """The accuracy of the other half's most frequent relation."""
     counts = Counter(pair.relation for pair in other if pair.relation in CONFUSED)
     return float(np.mean([pair.relation == counts.most_common(1)[0][0] for pair in own]))
 
 
 def by_cosine(model: Pair2vec, own: Sequence[LabelledPair], other: Sequence[LabelledPair]) -> float:
-    """What a regression on cosines and their squares, learnt on the other half, gets right."""
-    learnt = [pair for pair in other if pair.relation in CONFUSED]
-    rows, asked = (cosines(model, pairs) for pairs in (learnt, own))
-    weights = np.ones(len(learnt), np.float32)
-    fitted = fit_logistic(rows, labels(learnt), len(CONFUSED), penalty=1e-3, weights=weights)
-    return float(np.mean(fitted.probabilities(asked).argmax(axis=1) == labels(own)))
+    """The accuracy of a regression on cosines and their squares, fitted to the other half."""
+    training = [pair for pair in other if pair.relation in CONFUSED]
+    rows, queries = (cosines(model, pairs) for pairs in (training, own))
+    weights = np.ones(len(training), np.float32)
+    fitted = fit_logistic(rows, labels(training), len(CONFUSED), penalty=1e-3, weights=weights)
+    return float(np.mean(fitted.probabilities(queries).argmax(axis=1) == labels(own)))
 
 
 def cosines(model: Pair2vec, pairs: Sequence[LabelledPair]) -> FloatArray:
     """Of the words of each pair, and squared: (N, 2)."""
     ids, words = model.vocabulary.ids, model.unit_words
     x, y = (words[[ids[pair.words[side]] for pair in pairs]] for side in (0, 1))
-    alike = np.einsum("nd,nd->n", x, y)
-    return np.stack([alike, alike * alike], axis=1)
+    cosine = np.einsum("nd,nd->n", x, y)
+    return np.stack([cosine, cosine * cosine], axis=1)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A model of a few words and random numbers, for tests of what is asked of any model."""
+"""A model of a few words with random weights."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -32,12 +32,12 @@ def save_tiny_model(
         words: Of its vocabulary.
         patterns: To explain pairs by.
         dimension: Of its vectors.
-        seed: Of its numbers.
+        seed: Of its weights.
         precision: Of its file.
-        config: To add to the config or to replace parts of it by.
+        config: Added to the config, or replacing parts of it.
     """
     vocabulary = Vocabulary(
-        [WordCount(word, 100 * (len(words) - place)) for place, word in enumerate(words)]
+        [WordCount(word, 100 * (len(words) - rank)) for rank, word in enumerate(words)]
     )
     recipe = {"name": "t", "pair": {"composition": "mlp", "layers": 2, "dimension": dimension}}
     whole_config = {"recipe": recipe, "corpus": {"sentences": 500}, **(config or {})}
