@@ -6,10 +6,17 @@ from typing import TYPE_CHECKING
 from pair2vec.version import __version__
 
 if TYPE_CHECKING:
-    from pair2vec.api import Pair2vec, PairBatch, load
-    from pair2vec.query.search import Match, PairMatch, PatternMatch, RelationMatch
-    from pair2vec.relations.classifier import RelationClassifier
-    from pair2vec.relations.relations import Relations
+    from pair2vec.api import (
+        Match,
+        Pair2vec,
+        PairBatch,
+        PairMatch,
+        PatternMatch,
+        RelationClassifier,
+        RelationMatch,
+        Relations,
+        load,
+    )
 
 __all__ = [
     "Match",

@@ -19,6 +19,7 @@ from pair2vec.query.search import (
     Match,
     PairMatch,
     PatternMatch,
+    RelationMatch,
     Search,
     SlotScorer,
     WordSearch,
@@ -29,6 +30,7 @@ from pair2vec.query.search import (
     repeated_words,
 )
 from pair2vec.query.space import PairSpace, Unknown
+from pair2vec.relations.classifier import RelationClassifier
 from pair2vec.relations.definitions import read_definitions
 from pair2vec.relations.relations import Relations
 from pair2vec.text.vocabulary import Vocabulary, look_up_pair, look_up_word
