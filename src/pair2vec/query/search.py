@@ -133,8 +133,8 @@ class AnalogyScorer:
     ) -> None:
         """Fix the ids of a, b and x."""
         a, b, x = abx
-        self._pairs = pairs = space.whitened_pairs
-        self._unit_words, self._alpha = space.unit_words, alpha
+        pairs, self._alpha = space.whitened_pairs, alpha
+        self._pairs, self._unit_words = space.pairs, space.unit_words
         self._networks = [pairs.conditioned_on(x, role) for role in roles(direction)]
         example = directed_vectors(pairs, np.array([a]), np.array([b]), direction)
         self._targets = example.reshape(-1, pairs.dimension)
