@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -136,14 +137,9 @@ def nli_train(
         raise UsageError(
             f"--model {model}: there is esim; with WordNet features it is esim with --pairs wordnet"
         )
-
-    def read_data() -> NliData:
-        return NliData.read(train, dev)
-
-    config = run_training(train_classifier, out, read_data, nli_settings, pairs, options)
-    Console(highlight=False).print(
-        f"{out}: {config['dev_score']:.2f} % of dev right, the best of {config['epochs']} epochs"
-    )
+    score = "{:.2f} % of dev right"
+    data = partial(NliData.read, train, dev)
+    run_training(train_classifier, out, data, nli_settings, score, pairs, options)
 
 
 @nli_app.command("predict")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -54,13 +55,9 @@ def qa_train(
     from pair2vec.experiments.qa.answerer import qa_settings
     from pair2vec.experiments.qa.train import QaData, train_answerer
 
-    def read_data() -> QaData:
-        return QaData.read(train, dev)
-
-    config = run_training(train_answerer, out, read_data, qa_settings, pairs, options)
-    Console(highlight=False).print(
-        f"{out}: F1 of {config['dev_score']:.2f} % on dev, the best of {config['epochs']} epochs"
-    )
+    score = "F1 of {:.2f} % on dev"
+    data = partial(QaData.read, train, dev)
+    run_training(train_answerer, out, data, qa_settings, score, pairs, options)
 
 
 @qa_app.command("answer")

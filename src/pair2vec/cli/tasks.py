@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
@@ -159,10 +159,11 @@ def run_training(
     out: Path,
     read_data: Callable[[], object],
     make_settings: Callable[[Iterable[str], int], object],
+    score: str,
     pairs: str,
     options: TrainingOptions,
-) -> Mapping[str, Any]:
-    """Train a network of any task, and return its config.
+) -> None:
+    """Train a network of any task, and print its dev score.
 
     A training that stops early, by Ctrl-C or by `--minutes`, ends the command. The minutes include
     reading the data.
@@ -172,6 +173,7 @@ def run_training(
         out: The network's folder.
         read_data: Reads the examples.
         make_settings: From assignments and a seed.
+        score: A format of the dev score in percent.
         pairs: The value of --pairs.
         options: All others.
 
@@ -190,7 +192,7 @@ def run_training(
     end = float("inf") if minutes is None else time.monotonic() + 60 * minutes
     with show_progress(SupervisedView()) as report, stop_requests() as is_pressed:
         try:
-            return train(
+            config = train(
                 out,
                 read_data(),
                 paths,
@@ -203,6 +205,10 @@ def run_training(
             ).config
         except Interrupted:
             was_pressed = is_pressed()
+        else:
+            result = f"{score.format(config['dev_score'])}, the best of {config['epochs']} epochs"
+            Console(highlight=False).print(f"{out}: {result}")
+            return
     if was_pressed:
         fail("stopped with a checkpoint; continue with the same command and --resume", 130)
     say(f"{minutes:g} minutes are over, a checkpoint is written; continue with --resume")

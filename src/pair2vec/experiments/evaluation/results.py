@@ -313,22 +313,33 @@ def by_note(
     return dict(sorted(groups.items()))
 
 
-def by_training_data(
-    results: Sequence[Mapping[str, Any]],
-) -> dict[tuple[tuple[str, int], ...], list[Mapping[str, Any]]]:
-    """Runs by the files that they were trained on, and how many examples of each."""
+class RunGroup(NamedTuple):
+    """Runs that were trained on the same examples."""
+
+    train: tuple[tuple[str, int], ...]
+    """Files, and how many examples of each."""
+    runs: list[Mapping[str, Any]]
+
+    @property
+    def examples(self) -> dict[str, int]:
+        """How many examples each test set has."""
+        sizes: dict[str, int] = {}
+        for run in self.runs:
+            sizes |= run.get("protocol", {}).get("examples", {})
+        return sizes
+
+    @property
+    def usual(self) -> tuple[str, ...]:
+        """Settings of most runs that are not the default."""
+        return usual_settings(self.runs)
+
+
+def group_runs(results: Sequence[Mapping[str, Any]]) -> list[RunGroup]:
+    """Runs by their training examples; one empty group without results."""
     groups: dict[tuple[tuple[str, int], ...], list[Mapping[str, Any]]] = {}
     for result in results:
         groups.setdefault(tuple(sorted(result.get("train", {}).items())), []).append(result)
-    return groups
-
-
-def evaluation_set_sizes(results: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """How many examples each test set of some runs has."""
-    sizes: dict[str, int] = {}
-    for result in results:
-        sizes |= result.get("protocol", {}).get("examples", {})
-    return sizes
+    return [RunGroup(train, runs) for train, runs in (groups or {(): []}).items()]
 
 
 def _note(result: Mapping[str, Any], usual: Sequence[str]) -> str:

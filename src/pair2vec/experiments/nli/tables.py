@@ -8,14 +8,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from pair2vec.experiments.evaluation.results import (
-    Spread,
-    by_note,
-    by_training_data,
-    evaluation_set_sizes,
-    spreads,
-    usual_settings,
-)
+from pair2vec.experiments.evaluation.results import RunGroup, Spread, by_note, group_runs, spreads
 from pair2vec.experiments.nli.evaluate import RULE, LabelAccuracy, SetAccuracy
 from pair2vec.experiments.report.grid import (
     NOTHING,
@@ -89,22 +82,20 @@ class NliSummary(NamedTuple):
 def nli_summaries(results: Sequence[Mapping[str, Any]]) -> list[NliSummary]:
     """A summary for each set of training examples; the WordNet rule is in all of them."""
     rule = [result for result in results if result.get("model") == RULE]
-    trained = by_training_data([result for result in results if result.get("model") != RULE])
-    return [_summary(train, runs, rule) for train, runs in (trained or {(): []}).items()]
+    trained = group_runs([result for result in results if result.get("model") != RULE])
+    return [_summary(group, rule) for group in trained]
 
 
-def _summary(
-    train: tuple[tuple[str, int], ...],
-    trained: Sequence[Mapping[str, Any]],
-    rule: Sequence[Mapping[str, Any]],
-) -> NliSummary:
-    rows, usual = [_row(None, RULE, rule)], usual_settings(trained)
+def _summary(group: RunGroup, rule: list[Mapping[str, Any]]) -> NliSummary:
+    train, trained = group
+    rows, usual = [_row(None, RULE, rule)], group.usual
     all_pairs = dict.fromkeys([*PAPER_PAIRS, *EXTRA_PAIRS, *(run["pairs"] for run in trained)])
     for words in sorted({run["words"] for run in trained}):
         for pairs in all_pairs:
             runs = [run for run in trained if run["words"] == words and run["pairs"] == pairs]
             rows += _variants(words, pairs, runs, usual)
-    return NliSummary(NliProtocol(train, evaluation_set_sizes([*trained, *rule]), usual), rows)
+    examples = RunGroup(train, [*trained, *rule]).examples
+    return NliSummary(NliProtocol(train, examples, usual), rows)
 
 
 def _variants(

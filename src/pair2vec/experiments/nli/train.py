@@ -65,11 +65,6 @@ class NliData:
     def words(self) -> list[str]:
         return [*self.train.encoded.sentences.words, *self.dev.encoded.sentences.words]
 
-    @property
-    def facts(self) -> dict[str, Any]:
-        """For the classifier's config."""
-        return {"train": self.train.files, "dev": self.dev.files}
-
     @cached_property
     def fingerprint(self) -> str:
         """Of all examples in order: training resumes with the same ones only."""
@@ -79,6 +74,11 @@ class NliData:
                 digest.update(f"{' '.join(premise)}\t{' '.join(hypothesis)}\t{label}\n".encode())
             digest.update(b"\n")
         return digest.hexdigest()
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """For the classifier's config."""
+        return {"train": self.train.files, "dev": self.dev.files}
 
 
 class NliTask:

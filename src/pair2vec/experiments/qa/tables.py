@@ -6,14 +6,7 @@ from typing import Any, NamedTuple
 from rich.console import Group
 from rich.text import Text
 
-from pair2vec.experiments.evaluation.results import (
-    Spread,
-    by_note,
-    by_training_data,
-    evaluation_set_sizes,
-    spreads,
-    usual_settings,
-)
+from pair2vec.experiments.evaluation.results import RunGroup, Spread, by_note, group_runs, spreads
 from pair2vec.experiments.qa.results import ablation_of
 from pair2vec.experiments.qa.squad import SQUAD_SETS, SetScores, SquadScores
 from pair2vec.experiments.report.grid import (
@@ -86,12 +79,12 @@ class QaSummary(NamedTuple):
 
 def qa_summaries(results: Sequence[Mapping[str, Any]]) -> list[QaSummary]:
     """A summary for each set of training questions; an empty one without results."""
-    trained = by_training_data(results) or {(): []}
-    return [_summary(train, runs) for train, runs in trained.items()]
+    return [_summary(group) for group in group_runs(results)]
 
 
-def _summary(train: tuple[tuple[str, int], ...], runs: Sequence[Mapping[str, Any]]) -> QaSummary:
-    usual = usual_settings(runs)
+def _summary(group: RunGroup) -> QaSummary:
+    train, runs = group
+    usual = group.usual
     rows = [
         row
         for words in sorted({run.get("words") for run in runs}, key=str) or [None]
@@ -99,7 +92,7 @@ def _summary(train: tuple[tuple[str, int], ...], runs: Sequence[Mapping[str, Any
         for row in _rows(words, pairs, runs, usual)
     ]
     dev = dict.fromkeys(name for run in runs for name in run.get("protocol", {}).get("dev", {}))
-    return QaSummary(train, evaluation_set_sizes(runs), (*dev,), rows, usual)
+    return QaSummary(train, group.examples, (*dev,), rows, usual)
 
 
 def _rows(
