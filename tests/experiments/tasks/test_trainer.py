@@ -226,6 +226,30 @@ def test_steps_are_those_of_torchs_optimiser(optimiser: str, decay: float) -> No
             assert torch.equal(step.state[f"{name}.{part}"], expected.state[other][part])
 
 
+class SharedGradient(SmallTask):
+    """Two weights that are only ever added, so that they have the same gradient."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.network = nn.Sequential()
+        self.added = [nn.Parameter(torch.zeros(5)) for _ in range(2)]
+        for name, weight in zip("ab", self.added, strict=True):
+            self.network.register_parameter(name, weight)
+
+    def measure(self, batch: SmallBatch) -> dict[str, Tensor]:
+        return {"loss": (batch.x @ (self.added[0] + self.added[1])).sum()}
+
+
+def test_weights_that_share_a_gradient_are_clipped_once() -> None:
+    task = SharedGradient()
+    step = SupervisedStep(task, config(clip=0.5), CPU)
+    means = step(task.batch(np.arange(16)), 0.02)
+    assert means["gradient_norm"] > 0.5
+    # Adam's running mean is a tenth of the clipped gradient.
+    clipped = torch.cat([step.state["a.exp_avg"], step.state["b.exp_avg"]]) * 10
+    assert float(clipped.norm()) == pytest.approx(0.5, rel=1e-4)
+
+
 def test_the_step_that_runs_is_logged_and_a_cuda_graph_on_a_cpu_refused(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:

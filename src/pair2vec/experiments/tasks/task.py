@@ -156,5 +156,5 @@ class Trained(NamedTuple, Generic[NetworkT]):
 class LoadOptions(TypedDict, total=False):
     """How a saved network is opened, whatever its task; see `load_network`."""
 
-    places: Mapping[str, str | None] | None
+    moved: Mapping[str, str | None] | None
     device: str

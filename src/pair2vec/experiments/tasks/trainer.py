@@ -74,10 +74,10 @@ class SupervisedStep(Generic[BatchT]):
     def _run(self, batch: BatchT) -> dict[str, Tensor]:
         with autocast(self._device):
             means = self._trainable.measure(batch)
-        gradients = torch.autograd.grad(
-            means["loss"], list(self._weights.values()), allow_unused=True
-        )
-        used = {n: g for n, g in zip(self._weights, gradients, strict=True) if g is not None}
+        self._trainable.network.zero_grad(set_to_none=True)
+        # Not by `torch.autograd.grad`: weights may share the tensor that it returns for them.
+        torch.autograd.backward(means["loss"])
+        used = {name: w.grad for name, w in self._weights.items() if w.grad is not None}
         norm = clip(list(used.values()), self._config.clip)
         for name, gradient in used.items():
             self._adam.update(name, self._weights[name], gradient, self._at)
