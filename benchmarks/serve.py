@@ -1,11 +1,11 @@
-"""How `pair2vec serve` bears many clients at a time: speed, errors, memory.
+"""Load test of `pair2vec serve` with many clients: throughput, latency, errors, memory.
 
     python benchmarks/serve.py [--clients 50] [--seconds 60] [--model NAME] [--question pair|...]
 
-The command is started as a process of its own. Clients are connections that are kept alive; each
-asks about two random words, waits for the answer, and asks again, or after a 503 waits for as long
-as that says. The clients run on the same cores as the server, in one process of their own. Times
-are those of questions that were taken on.
+The command is started as a process of its own. Clients are keep-alive connections; each sends a
+query about two random words, waits for the response, and sends the next, after a 503 not before
+its Retry-After. The clients run on the same cores as the server, in one process of their own. Times
+are those of responses with status 200.
 """
 
 import argparse
@@ -27,18 +27,15 @@ import machine
 from pair2vec.api import load
 
 FREQUENT = 5_000
-"""Words are drawn from so many."""
+"""Words are drawn from so many of the most frequent."""
 
 
-class Answered(NamedTuple):
-    """One question."""
-
+class Timing(NamedTuple):
     status: int
     seconds: float
 
 
 def main() -> None:
-    """Print what was seen."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=60)
@@ -50,16 +47,15 @@ def main() -> None:
     print(machine.describe())
     with served(arguments.model) as (process, address):
         before = memory_mb(process.pid)
-        load_run = ask_all(address, words, arguments)
-        answers, middle = asyncio.run(with_memory(load_run, process.pid, arguments.seconds))
-        print_answers(answers, arguments)
+        load_run = run_clients(address, words, arguments)
+        timings, middle = asyncio.run(with_memory(load_run, process.pid, arguments.seconds))
+        print_timings(timings, arguments)
         after = memory_mb(process.pid)
         print(f"memory: {before:.0f} MB at first, {middle:.0f} half-way, {after:.0f} in the end")
 
 
 @contextmanager
 def served(model: str | None) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """The command, listening."""
     named = ["--model", model] if model else []
     command = [sys.executable, "-m", "pair2vec", "serve", "--port", "0", *named]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
@@ -73,59 +69,60 @@ def served(model: str | None) -> Iterator[tuple[subprocess.Popen[str], str]]:
 
 
 def memory_mb(process: int) -> float:
-    """What it has in memory now."""
+    """Resident memory."""
     status = Path(f"/proc/{process}/status").read_text()
     return int(status.partition("VmRSS:")[2].split()[0]) / 1e3
 
 
 async def with_memory(
-    load_run: Awaitable[list[Answered]], process: int, seconds: float
-) -> tuple[list[Answered], float]:
-    """All answers, and the memory half-way through."""
+    load_run: Awaitable[list[Timing]], process: int, seconds: float
+) -> tuple[list[Timing], float]:
+    """All timings, and the memory half-way through."""
     task = asyncio.ensure_future(load_run)
     await asyncio.sleep(seconds / 2)
     middle = memory_mb(process)
     return await task, middle
 
 
-async def ask_all(address: str, words: list[str], arguments: argparse.Namespace) -> list[Answered]:
-    """By all clients, until the time is up."""
+async def run_clients(
+    address: str, words: list[str], arguments: argparse.Namespace
+) -> list[Timing]:
     end = time.perf_counter() + arguments.seconds
     clients = [
-        ask(address, words, arguments.question, end, random.Random(number))
+        run_client(address, words, arguments.question, end, random.Random(number))
         for number in range(arguments.clients)
     ]
     return list(itertools.chain.from_iterable(await asyncio.gather(*clients)))
 
 
-async def ask(
+async def run_client(
     address: str, words: list[str], question: str, end: float, draw: random.Random
-) -> list[Answered]:
-    """By one client."""
-    place = urlsplit(address)
-    reader, writer = await asyncio.open_connection(place.hostname, place.port)
-    answers = []
+) -> list[Timing]:
+    """Send queries until the time `end`."""
+    url = urlsplit(address)
+    reader, writer = await asyncio.open_connection(url.hostname, url.port)
+    timings = []
     while (start := time.perf_counter()) < end:
         x, y = draw.sample(words, 2)
-        asked = {"x": x, "y": y, "top": 5}
+        query = {"x": x, "y": y, "top": 5}
         if question in ("score", "fill"):
-            asked = {"x": x, "pattern": "X and Y", **({"y": y} if question == "score" else {})}
-        line = f"GET /api/{question}?{urlencode(asked)} HTTP/1.1\r\nHost: {place.hostname}\r\n\r\n"
+            query = {"x": x, "pattern": "X and Y", **({"y": y} if question == "score" else {})}
+        line = f"GET /api/{question}?{urlencode(query)} HTTP/1.1\r\nHost: {url.hostname}\r\n\r\n"
         writer.write(line.encode())
         head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
         await reader.readexactly(int(head.partition("content-length: ")[2].split()[0]))
         status = int(head.split()[1])
-        answers.append(Answered(status, time.perf_counter() - start))
+        timings.append(Timing(status, time.perf_counter() - start))
         if status == 503:
             await asyncio.sleep(float(head.partition("retry-after: ")[2].split()[0]))
     writer.close()
-    return answers
+    return timings
 
 
-def print_answers(answers: list[Answered], arguments: argparse.Namespace) -> None:
-    """How many of each status, and the times of those that were taken on."""
-    counts = Counter(answer.status for answer in answers)
-    times = sorted(answer.seconds for answer in answers if answer.status == 200)
+def print_timings(timings: list[Timing], arguments: argparse.Namespace) -> None:
+    """Responses by status, and the latency of those with status 200."""
+    counts = Counter(timing.status for timing in timings)
+    times = sorted(timing.seconds for timing in timings if timing.status == 200)
     print(
         f"{arguments.clients} clients for {arguments.seconds:g} s ask for /api/"
         f"{arguments.question}: " + ", ".join(f"{n:,} × {status}" for status, n in counts.items())

@@ -48,5 +48,5 @@ def test_what_cannot_be_is_one_line(given: list[str], tmp_path: Path) -> None:
     assert_fails(unknown, 2, "--relation cousin: it must be one of antonym, located-in")
     assert_fails(pair2vec(*given, "--words", tmp_path / "none.txt", *out), 2, "no such file")
     (tmp_path / "lexicon.tsv").write_text("mine")
-    assert_fails(pair2vec(*given, *words, *out), 2, "is there already; --overwrite replaces it")
+    assert_fails(pair2vec(*given, *words, *out), 2, "exists already; --overwrite replaces it")
     assert (tmp_path / "lexicon.tsv").read_text() == "mine"

@@ -46,7 +46,7 @@ def test_train_makes_a_model_that_info_describes(world: Path, tmp_path: Path) ->
     metrics = (tmp_path / "model" / "training" / "metrics.jsonl").read_text().splitlines()
     assert [json.loads(line)["step"] for line in metrics] == [5, 10, 15, 20]
     again = pair2vec("train", world, "--out", tmp_path / "model", *SMALL, steps)
-    assert_fails(again, 2, "already holds a job that was begun", "--resume", "--overwrite")
+    assert_fails(again, 2, "already holds a model", "--overwrite")
 
 
 def test_ctrl_c_writes_a_checkpoint_and_says_how_to_resume(world: Path, tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def test_another_model_in_the_place_of_the_one_it_was_begun_with_is_refused(
     def interrupt(_: LexiconTask) -> LexiconPart:
         raise KeyboardInterrupt
 
-    model = tmp_path / "model"
+    model = tmp_path / "copied"
     shutil.copytree(places.model, model)
     inputs = replace(places, model=model)
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):

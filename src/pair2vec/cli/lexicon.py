@@ -34,17 +34,21 @@ if TYPE_CHECKING:
     from pair2vec.text.corpus import Corpus
 
 
+_TermsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--words",
+        metavar="FILE",
+        help="The terms, one a line; - is standard input.",
+        show_default="keywords of the corpus",
+    ),
+]
+
+
 def lexicon(  # noqa: PLR0913, PLR0917 - the options of a command
     corpus: CorpusArgument,
     out: Annotated[Path, typer.Option(help="The file to write.", show_default=False)],
-    words: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="The terms, one a line; - is standard input.",
-            show_default="keywords of the corpus",
-        ),
-    ] = None,
+    words: _TermsOption = None,
     keywords: Annotated[
         int, typer.Option(min=2, help="Without --words: so many keywords of the corpus.")
     ] = 1_000,

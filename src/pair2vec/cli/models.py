@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def info(
     folder: Annotated[
         str | None,
-        typer.Argument(
+        argument(
             help="A corpus or model folder, a bundled model, or owner/name on the hub.",
             show_default="the bundled model",
         ),
@@ -81,7 +81,7 @@ def models(
 
 def push(
     model: ModelFolderArgument,
-    name: Annotated[str, argument("owner/name on the hub.")],
+    name: Annotated[str, argument(help="owner/name on the hub.")],
     private: Annotated[bool, typer.Option("--private", help="Show it to no one else.")] = False,
 ) -> None:
     """Put a model on the Hugging Face hub."""
@@ -113,7 +113,7 @@ def describe(
 
 
 def shrink(
-    model: Annotated[str, argument("The model's folder or name.")],
+    model: Annotated[str, argument(help="The model's folder or name.")],
     out: Annotated[Path, typer.Option(help="The folder to write.", show_default=False)],
     words: Annotated[
         int | None, typer.Option(min=1, help="Keep the most frequent.", show_default="all")

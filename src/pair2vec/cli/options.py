@@ -1,8 +1,9 @@
 """Arguments and options that several commands share."""
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 import typer
 
@@ -11,13 +12,12 @@ from pair2vec.errors import UsageError
 _Choice = TypeVar("_Choice", bound=str)
 
 
-def argument(text: str | None = None, metavar: str | None = None) -> Any:  # noqa: ANN401 - typer's
-    return typer.Argument(help=text, metavar=metavar, show_default=False)
+argument = partial(typer.Argument, show_default=False)
+"""An argument whose help does not end with a default."""
 
-
-CorpusArgument = Annotated[Path, argument("A corpus folder.")]
+CorpusArgument = Annotated[Path, argument(help="A corpus folder.")]
 WordArgument = Annotated[str, argument()]
-ModelFolderArgument = Annotated[str, argument("The model's folder.")]
+ModelFolderArgument = Annotated[str, argument(help="The model's folder.")]
 
 ModelOption = Annotated[
     str | None,

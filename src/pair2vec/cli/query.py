@@ -48,15 +48,15 @@ if TYPE_CHECKING:
     from pair2vec.query.search import Search
 
 
-_FirstWord = Annotated[str, argument("A word; or - to read lines of x y from standard input.")]
-_SecondWord = Annotated[str | None, argument("A word.")]
+_FirstWord = Annotated[str, argument(help="A word; or - to read lines of x y from standard input.")]
+_SecondWord = Annotated[str | None, argument(help="A word.")]
 
 
 def fill(  # noqa: PLR0913, PLR0917 - the options of a command
     patterns: Annotated[
         list[str],
         argument(
-            "As in 'in X , Y .'; or - to read lines of pattern, tab, x, tab, y from standard "
+            help="As in 'in X , Y .'; or - to read lines of pattern, tab, x, tab, y from standard "
             "input, with the word to find left empty.",
             metavar="PATTERN...",
         ),
@@ -155,9 +155,9 @@ def pair(
 
 
 def analogy(  # noqa: PLR0913, PLR0917 - the options of a command
-    a: Annotated[str, argument("A word; or - to read lines of a b x from standard input.")],
-    b: Annotated[str | None, argument("What a goes with.")] = None,
-    x: Annotated[str | None, argument("The word to find the partner of.")] = None,
+    a: Annotated[str, argument(help="A word; or - to read lines of a b x from standard input.")],
+    b: Annotated[str | None, argument(help="What a goes with.")] = None,
+    x: Annotated[str | None, argument(help="The word to find the partner of.")] = None,
     alpha: Annotated[
         float,
         typer.Option(min=0, max=1, help="The weight of the relation against the single words."),
@@ -245,7 +245,9 @@ def nearest(  # noqa: PLR0913, PLR0917 - the options of a command
 
 
 def neighbours(  # noqa: PLR0913, PLR0917 - the options of a command
-    word: Annotated[str, argument("A word; or - to read words from standard input, one a line.")],
+    word: Annotated[
+        str, argument(help="A word; or - to read words from standard input, one a line.")
+    ],
     relation: Annotated[
         str | None,
         typer.Option(
@@ -292,10 +294,11 @@ def neighbours(  # noqa: PLR0913, PLR0917 - the options of a command
 
 def score_command(
     x: Annotated[
-        str, argument("A word; or - to read lines of x, tab, y, tab, pattern from standard input.")
+        str,
+        argument(help="A word; or - to read lines of x, tab, y, tab, pattern from standard input."),
     ],
     y: _SecondWord = None,
-    pattern: Annotated[str | None, argument("As in 'neither X nor Y'.")] = None,
+    pattern: Annotated[str | None, argument(help="As in 'neither X nor Y'.")] = None,
     model: ModelOption = None,
     as_json: JsonOption = False,
 ) -> None:

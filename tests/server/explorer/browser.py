@@ -41,12 +41,12 @@ def launched() -> Iterator[Browser]:
 
 
 class Explorer:
-    """The page as one who uses it knows it; whatever it should not do is noted."""
+    """The page as its users see it; errors are collected."""
 
     def __init__(self, page: Page, address: str) -> None:
         self.page, self._address = page, address
         self.may_fail = ""
-        """An expression for failures of requests that the test brings about."""
+        """A regular expression for failed requests that the test provokes."""
         self._faults: list[str] = []
         page.set_default_timeout(_PATIENCE_MS)
         page.on("pageerror", lambda error: self._faults.append(str(error)))
@@ -59,10 +59,10 @@ class Explorer:
 
     def _note_request(self, url: str) -> None:
         if not url.startswith(self._address):
-            self._faults.append(f"asked another host: {url}")
+            self._faults.append(f"requested another host: {url}")
 
     def faults(self) -> list[str]:
-        """Errors, refused by the Content-Security-Policy, and questions to other hosts."""
+        """Errors, violations of the Content-Security-Policy, and requests to other hosts."""
         may_fail = re.compile(f"Failed to load resource: .*({self.may_fail})")
         return [fault for fault in self._faults if not (self.may_fail and may_fail.search(fault))]
 

@@ -41,7 +41,7 @@ def server(running_server: RunningServer) -> RunningServer:
 
 @pytest.fixture
 def explorer(browser: Browser, server: RunningServer) -> Iterator[Explorer]:
-    """A page of its own; whatever happens there, it must not do what no page of ours should."""
+    """A new page, which must end without faults."""
     from tests.server.explorer.browser import Explorer
 
     context = browser.new_context()

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from pair2vec.server.app import listen
 
 FACTS = {"model": "tiny", "words": "18", "licence": "cc0-1.0"}
-QUESTIONS = ("fill", "pair", "analogy", "nearest", "score", "words")
+ENDPOINT_NAMES = ("fill", "pair", "analogy", "nearest", "score", "words")
 
 
 class RunningServer:
@@ -26,12 +26,12 @@ class RunningServer:
     def reset(self) -> None:
         """No trouble, as at first."""
         self.offered: dict[str, object] | None = {}
-        """Answers to questions beyond those that any server answers; None to leave it as it is."""
+        """Answers of endpoints beyond those of every server; None leaves the server as it is."""
         self.held: Callable[[str], bool] = lambda address: False
         """Of which addresses the answer waits."""
         self.refusals: list[Response] = []
         """Sent in place of the next answers."""
-        self.asked: list[str] = []
+        self.requested: list[str] = []
         self._released = threading.Event()
 
     @property
@@ -64,7 +64,7 @@ class RunningServer:
     async def _troubled(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"].startswith("/api/"):
             address = f"{scope['path']}?{scope['query_string'].decode()}"
-            self.asked.append(address)
+            self.requested.append(address)
             if self.held(address):
                 await asyncio.to_thread(self._released.wait, 20)
             await self._answer(scope["path"].removeprefix("/api/"))(scope, receive, send)
@@ -72,12 +72,12 @@ class RunningServer:
             await self._app(scope, receive, send)
 
     def _answer(self, name: str) -> ASGIApp:
-        """What answers a question of that name."""
+        """What answers at the endpoint."""
         if self.refusals and name not in ("model", "words"):
             return self.refusals.pop(0)
         if self.offered is None:
             return self._app
-        questions = [*QUESTIONS, *self.offered]
+        questions = [*ENDPOINT_NAMES, *self.offered]
         answers = {"model": {"facts": FACTS, "questions": questions}, **self.offered}
         answer = answers.get(name)
         return self._app if answer is None else JSONResponse(answer)

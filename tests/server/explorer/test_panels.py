@@ -1,4 +1,4 @@
-"""What each panel shows, and where it leads."""
+"""What each panel shows, and where its links lead."""
 
 import re
 
@@ -37,11 +37,11 @@ def test_the_given_word_can_stand_in_slot_y(explorer: Explorer, model: Pair2vec)
 
 def test_an_analogy_is_weighed_by_the_slider(explorer: Explorer, model: Pair2vec) -> None:
     explorer.open("analogy", a="france", b="paris", x="japan")
-    asked = ("france", "paris", "japan")
-    found = [match.word for match in model.analogy(*asked, alpha=0.5, search="shortlist")]
+    question = ("france", "paris", "japan")
+    found = [match.word for match in model.analogy(*question, alpha=0.5, search="shortlist")]
     expect(explorer.words).to_have_text(found)
     explorer.panel.get_by_role("slider").fill("1")
-    other = [match.word for match in model.analogy(*asked, alpha=1, search="shortlist")]
+    other = [match.word for match in model.analogy(*question, alpha=1, search="shortlist")]
     assert other != found
     expect(explorer.words).to_have_text(other)
     expect(explorer.page).to_have_url(re.compile("&alpha=1$"))
@@ -95,7 +95,7 @@ def test_a_word_has_its_neighbours_as_a_graph_and_as_a_list(
     explorer.open("word", word="hot")
     expect(explorer.tab("Word")).to_be_visible()
     expect(explorer.words).to_have_text(["cold antonym", "warm synonym", "cool antonym"])
-    expect(explorer.message).to_have_text("3 words, surest: cold (antonym)")
+    expect(explorer.message).to_have_text("3 words, most probable: cold (antonym)")
     graph = explorer.panel.locator("svg.graph")
     expect(graph.locator("text.middle")).to_have_text("hot")
     assert sorted(graph.locator("a text").all_text_contents()) == ["cold", "cool", "warm"]
@@ -137,11 +137,11 @@ def test_a_corpus_that_lacks_a_word_of_the_pair_takes_nothing_away(
     explorer.may_fail = "404"
     server.offered = {"evidence": None}  # which the server itself does not answer
     explorer.open("pair", x="hot", y="cold")
-    expect(explorer.panel.get_by_text("No sentence of the corpus tells of both.")).to_be_visible()
+    expect(explorer.panel.get_by_text("No sentence of the corpus has both words.")).to_be_visible()
     expect(explorer.panel.locator(".pairs .ranked .text").first).to_be_visible()
 
 
-def test_words_that_begin_so_are_suggested(explorer: Explorer) -> None:
+def test_completions_are_suggested(explorer: Explorer) -> None:
     explorer.may_fail = "404"  # while a word is half typed
     explorer.open("pair", x="hot", y="cold")
     field = explorer.field("Word Y")
@@ -161,7 +161,7 @@ def test_words_that_begin_so_are_suggested(explorer: Explorer) -> None:
     expect(explorer.panel.locator("h2").first).to_have_text("hot then warm")
 
 
-def test_an_unknown_word_is_mended_by_what_is_suggested(explorer: Explorer) -> None:
+def test_an_unknown_word_is_replaced_by_a_suggestion(explorer: Explorer) -> None:
     explorer.may_fail = "404"
     explorer.open("pair", x="hoot", y="Colld")
     expect(explorer.message).to_contain_text("The model does not know “hoot”. Did you mean")
@@ -173,7 +173,7 @@ def test_an_unknown_word_is_mended_by_what_is_suggested(explorer: Explorer) -> N
     expect(explorer.field("Word Y")).to_be_focused()
 
 
-def test_an_unknown_word_of_a_pattern_is_mended_in_its_place(explorer: Explorer) -> None:
+def test_an_unknown_word_of_a_pattern_is_replaced_in_its_place(explorer: Explorer) -> None:
     explorer.may_fail = "404"
     explorer.open("fill", pattern="eithr X or Y", x="hot")
     explorer.message.get_by_role("button", name="either", exact=True).click()
@@ -181,16 +181,14 @@ def test_an_unknown_word_of_a_pattern_is_mended_in_its_place(explorer: Explorer)
     expect(explorer.message).to_contain_text("words, best:")
 
 
-def test_a_question_that_cannot_be_says_why(explorer: Explorer) -> None:
+def test_a_refused_query_shows_the_reason(explorer: Explorer) -> None:
     explorer.may_fail = "400"
     explorer.open("fill", pattern="X or", x="hot")
     expect(explorer.message).to_contain_text("no Y that stands alone")
     expect(explorer.message.get_by_role("button")).to_have_count(0)
 
 
-def test_nothing_is_asked_before_there_is_enough_to_ask(
-    explorer: Explorer, server: RunningServer
-) -> None:
+def test_an_incomplete_form_is_not_queried(explorer: Explorer, server: RunningServer) -> None:
     explorer.open("fill", pattern="X or Y")
     expect(explorer.message).to_contain_text("Type a pattern")
-    assert not [address for address in server.asked if "fill" in address]
+    assert not [address for address in server.requested if "fill" in address]

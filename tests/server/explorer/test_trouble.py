@@ -15,7 +15,9 @@ def busy() -> JSONResponse:
     return JSONResponse({"error": "too many"}, 503, {"Retry-After": "1"})
 
 
-def test_a_slow_server_is_waited_for_quietly(explorer: Explorer, server: RunningServer) -> None:
+def test_old_results_stay_while_a_slow_server_is_waited_for(
+    explorer: Explorer, server: RunningServer
+) -> None:
     explorer.open("fill", pattern="X or Y", x="hot")
     expect(explorer.message).to_have_text(ANSWERED)
     before = explorer.words.all_text_contents()
@@ -47,17 +49,15 @@ def test_an_answer_that_comes_late_does_not_replace_a_newer_one(
     expect(explorer.message).to_have_text(f"{len(found)} words, best: {found[0]}")
 
 
-def test_a_busy_server_is_asked_again_after_a_while(
-    explorer: Explorer, server: RunningServer
-) -> None:
+def test_a_busy_server_is_retried_after_a_while(explorer: Explorer, server: RunningServer) -> None:
     explorer.may_fail = "503"
     server.refusals = [busy()]
     explorer.open("fill", pattern="X or Y", x="hot")
-    expect(explorer.message).to_have_text("The server is busy; asking again in 1 s (1 of 3).")
+    expect(explorer.message).to_have_text("The server is busy; retrying in 1 s (1 of 3).")
     expect(explorer.message).to_have_text(ANSWERED)
 
 
-def test_a_server_that_stays_busy_is_asked_three_times_more_and_then_left_alone(
+def test_a_server_that_stays_busy_is_retried_three_times(
     explorer: Explorer, server: RunningServer
 ) -> None:
     explorer.may_fail = "503"
@@ -66,12 +66,12 @@ def test_a_server_that_stays_busy_is_asked_three_times_more_and_then_left_alone(
     again = explorer.message.get_by_role("button", name="Try again")
     expect(again).to_be_visible()
     expect(explorer.message).to_contain_text("The server is busy.")
-    assert sum("/api/fill" in address for address in server.asked) == 4
+    assert sum("/api/fill" in address for address in server.requested) == 4
     again.click()
     expect(explorer.message).to_have_text(ANSWERED)
 
 
-def test_what_took_too_long_can_be_tried_again(explorer: Explorer, server: RunningServer) -> None:
+def test_a_timeout_can_be_retried(explorer: Explorer, server: RunningServer) -> None:
     explorer.may_fail = "504"
     server.refusals = [JSONResponse({"error": "it took too long; ask for less"}, 504)]
     explorer.open("fill", pattern="X or Y", x="hot")
@@ -80,7 +80,7 @@ def test_what_took_too_long_can_be_tried_again(explorer: Explorer, server: Runni
     expect(explorer.message).to_have_text(ANSWERED)
 
 
-def test_a_stopped_server_is_said_to_be_so_and_asked_again_when_it_is_back(
+def test_a_stopped_server_is_reported_and_can_be_retried_when_it_is_back(
     explorer: Explorer, server: RunningServer
 ) -> None:
     explorer.may_fail = "ERR_"
@@ -99,7 +99,7 @@ def test_a_stopped_server_is_said_to_be_so_and_asked_again_when_it_is_back(
     expect(explorer.panel.locator(".sentence")).to_contain_text("cold or")
 
 
-def test_what_the_server_offers_is_learned_when_it_answers_at_last(
+def test_the_endpoints_of_a_server_are_requested_until_it_answers(
     explorer: Explorer, server: RunningServer
 ) -> None:
     explorer.may_fail = "ERR_"

@@ -1,4 +1,4 @@
-"""Addresses to share and come back to, and the page without a mouse."""
+"""Addresses to share and return to, and the page by keyboard."""
 
 import re
 
@@ -7,7 +7,7 @@ from tests.server.explorer.browser import Explorer, expect
 from pair2vec.api import Pair2vec
 
 
-def test_an_address_brings_back_what_was_asked(explorer: Explorer, model: Pair2vec) -> None:
+def test_an_address_restores_the_query(explorer: Explorer, model: Pair2vec) -> None:
     explorer.open("fill", pattern="X and Y", y="hot")
     explorer.field("Word in it").fill("cool")
     expect(explorer.page).to_have_url(re.compile("y=cool$"))
@@ -38,7 +38,7 @@ def test_one_can_go_back_and_forward(explorer: Explorer) -> None:
     expect(explorer.panel.locator("h2").first).to_have_text("france then paris")
 
 
-def test_an_address_as_people_write_it_does_not_hold_one_back(explorer: Explorer) -> None:
+def test_an_address_typed_by_hand_can_be_left(explorer: Explorer) -> None:
     explorer.open("pair", x="hot", y="cold")
     explorer.page.evaluate("location.hash = '#fill?pattern=X or Y&x=hot'")
     expect(explorer.message).to_contain_text("words, best:")
@@ -46,7 +46,7 @@ def test_an_address_as_people_write_it_does_not_hold_one_back(explorer: Explorer
     expect(explorer.field("Word Y")).to_have_value("cold")
 
 
-def test_an_address_of_nothing_shows_the_first_panel(explorer: Explorer) -> None:
+def test_an_unknown_address_shows_the_first_panel(explorer: Explorer) -> None:
     explorer.may_fail = "404"  # the first example is of a larger model
     explorer.open("nonsense", of="old")
     expect(explorer.tab("Fill")).to_have_attribute("aria-selected", "true")
@@ -120,7 +120,7 @@ def test_a_slash_leads_to_the_first_field_and_is_a_letter_in_it(explorer: Explor
     expect(explorer.field("Pattern")).to_have_value("X or Y /")
 
 
-def test_what_was_found_is_said_to_those_who_do_not_see_it(explorer: Explorer) -> None:
+def test_the_summary_is_announced_to_screen_readers(explorer: Explorer) -> None:
     explorer.open("fill", pattern="X or Y", x="hot")
     status = explorer.panel.get_by_role("status")
     expect(status).to_have_attribute("aria-live", "polite")

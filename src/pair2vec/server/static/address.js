@@ -1,6 +1,6 @@
-/** What is asked, in the address: `#fill?pattern=in+X+%2C+Y+.&x=portland`. */
+/** The query in the address: `#fill?pattern=in+X+%2C+Y+.&x=portland`. */
 
-/** Whether the present address is one to come back to. */
+/** Whether the present address stays in the history. */
 let settled = true;
 
 /**
@@ -18,14 +18,14 @@ export function readAddress(hash = location.hash) {
   return { panel, state: Object.fromEntries(new URLSearchParams(query)) };
 }
 
-/** Go to an address, with a way back to the present one; no event tells of it. */
+/** Go to an address and keep the present one in the history; fires no event. */
 export function visitAddress(address) {
   if (address !== location.hash) history.pushState(null, "", address);
 }
 
 /**
- * Show what is asked in the address. Typing changes it with every letter: only the first change
- * after an address that one would come back to leaves that one behind in the history.
+ * Write the query into the address. Typing changes it with every letter: only the first change
+ * after a settled address adds an entry to the history, the others replace it.
  */
 export function writeAddress(panel, state) {
   const address = addressOf(panel, state);
@@ -35,13 +35,13 @@ export function writeAddress(panel, state) {
   settled = false;
 }
 
-/** The same in place of the present address, which says less. */
+/** Replace the present address by a complete one. */
 export function completeAddress(panel, state) {
   history.replaceState(null, "", addressOf(panel, state));
   settleAddress();
 }
 
-/** The present address is one to come back to. */
+/** Keep the present address in the history. */
 export function settleAddress() {
   settled = true;
 }

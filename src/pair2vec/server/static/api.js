@@ -1,63 +1,63 @@
-/** Questions to the server. */
+/** Requests to the API. */
 
-const TRIES_WHEN_BUSY = 3;
-const LONGEST_MS = 20_000;
+const MAX_RETRIES = 3;
+const TIMEOUT_MS = 20_000;
 
-/** Why there is no answer, for people. */
-export class Unanswered extends Error {
-  /** @param {{word?: string, alike?: string[], again?: boolean}} known `again`: it may help */
-  constructor(message, { word = "", alike = [], again = false } = {}) {
+/** A failed request, with a message for people. */
+export class ApiError extends Error {
+  /** @param {{word?: string, alike?: string[], canRetry?: boolean}} details */
+  constructor(message, { word = "", alike = [], canRetry = false } = {}) {
     super(message);
-    Object.assign(this, { word, alike, again });
+    Object.assign(this, { word, alike, canRetry });
   }
 }
 
 /**
- * The answer to a question.
+ * The answer to a query, retried while the server is busy.
  *
- * @param {string} name Of the question, as in `/api/NAME`.
+ * @param {string} name Of the endpoint, as in `/api/NAME`.
  * @param {Object<string, string>} parameters
  * @param {{signal?: AbortSignal, busy?: (seconds: number, tries: string) => void}} options
- *   `busy` is told when the server is, and for how long we wait.
- * @throws {Unanswered}
+ *   `busy` is called before each retry with the seconds until then.
+ * @throws {ApiError}
  */
-export async function ask(name, parameters = {}, { signal, busy = () => {} } = {}) {
+export async function query(name, parameters = {}, { signal, busy = () => {} } = {}) {
   const address = `api/${name}?${new URLSearchParams(parameters)}`;
   for (let tries = 1; ; tries += 1) {
     const response = await send(address, signal);
     if (response.status !== 503) return read(response, signal);
-    if (tries > TRIES_WHEN_BUSY) {
-      throw new Unanswered("The server is busy.", { again: true });
+    if (tries > MAX_RETRIES) {
+      throw new ApiError("The server is busy.", { canRetry: true });
     }
     const seconds = Number(response.headers.get("Retry-After")) || 1;
-    busy(seconds, `${tries} of ${TRIES_WHEN_BUSY}`);
+    busy(seconds, `${tries} of ${MAX_RETRIES}`);
     await sleep(seconds, signal);
   }
 }
 
 let facts = null;
 
-/** What is known of the model, asked once. */
+/** Facts about the model and the endpoints of the server, requested once. */
 export function model() {
-  facts ??= ask("model").catch((error) => {
-    facts = null; // so that it is asked again when the server is back
+  facts ??= query("model").catch((error) => {
+    facts = null; // so that it is requested again when the server is back
     throw error;
   });
   return facts;
 }
 
-/** Whether this server answers questions of that name. */
+/** Whether this server has an endpoint. */
 export async function offers(name) {
   return (await model()).questions.includes(name);
 }
 
 async function send(address, signal) {
-  const limit = AbortSignal.timeout(LONGEST_MS);
+  const limit = AbortSignal.timeout(TIMEOUT_MS);
   try {
     return await fetch(address, { signal: signal ? AbortSignal.any([signal, limit]) : limit });
   } catch {
     signal?.throwIfAborted();
-    throw new Unanswered("The server does not answer. Is it running?", { again: true });
+    throw new ApiError("The server does not answer. Is it running?", { canRetry: true });
   }
 }
 
@@ -66,7 +66,7 @@ async function read(response, signal) {
   signal?.throwIfAborted();
   if (response.ok && answer) return answer;
   const message = answer?.error ?? `The server answered with status ${response.status}.`;
-  throw new Unanswered(message, { ...answer, again: !answer || response.status >= 500 });
+  throw new ApiError(message, { ...answer, canRetry: !answer || response.status >= 500 });
 }
 
 function sleep(seconds, signal) {

@@ -1,4 +1,4 @@
-/** Elements in one expression. Text goes in as text: nothing that a server says becomes markup. */
+/** Elements in one expression. Text goes in as text: nothing from the server becomes markup. */
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -9,22 +9,21 @@ const SVG = "http://www.w3.org/2000/svg";
  * @returns {HTMLElement}
  */
 export function element(tag, attributes = {}, ...children) {
-  return filled(document.createElement(tag), attributes, children);
+  return fill(document.createElement(tag), attributes, children);
 }
 
-/** As `element`, of a drawing. */
+/** As `element`, for SVG. */
 export function shape(tag, attributes = {}, ...children) {
-  return filled(document.createElementNS(SVG, tag), attributes, children);
+  return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
-/** A button that does something. */
-export function button(text, act) {
+export function button(text, onClick) {
   const made = element("button", { type: "button" }, text);
-  made.addEventListener("click", act);
+  made.addEventListener("click", onClick);
   return made;
 }
 
-function filled(made, attributes, children) {
+function fill(made, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
   made.append(...children);
   return made;

@@ -1,4 +1,4 @@
-/** The explorer: panels that ask the server, one of them shown, as the address says. */
+/** The explorer: panels that query the server; the address says which is shown. */
 
 import { readAddress, visitAddress } from "./address.js";
 import { model, offers } from "./api.js";
@@ -15,7 +15,7 @@ const kinds = [fill, analogy, pair, word];
 const panels = new Map(kinds.map((kind) => [kind.name, new Panel(kind, showModel)]));
 const tabs = new Tabs((name) => {
   visitAddress(panels.get(name).address);
-  open(); // at once: the next key is meant for the panel that it leads to
+  open(); // at once: the next key is meant for the new panel
 });
 let shown = FIRST;
 
@@ -24,26 +24,26 @@ async function open() {
   const { hash } = location;
   const { panel, state } = readAddress(hash);
   const known = panels.has(panel) && (panel !== word.name || (await hasNeighbours()));
-  if (location.hash !== hash) return; // led elsewhere meanwhile
+  if (location.hash !== hash) return; // the address has changed meanwhile
   shown = known ? panel : FIRST;
   tabs.show(shown);
   panels.get(shown).open(known ? state : {});
   panels.get(shown).takeFocus();
 }
 
-/** Only the server knows; when it does not answer, the question itself will say so. */
+/** True if the server does not answer: the query itself will report that. */
 function hasNeighbours() {
   return offers("neighbours").catch(() => true);
 }
 
-/** What there is to know of the model, and what it can be asked; nothing while it is not known. */
+/** Show the facts about the model, and the panels that the server has endpoints for. */
 async function showModel() {
   const known = await model().catch(() => null);
   if (!known) return;
   if (known.questions.includes("neighbours")) tabs.reveal(word.name);
   const { model: name, words, licence } = known.facts;
-  const said = [`Model: ${name}`, `${words} words`, licence && `licence ${licence}`];
-  document.getElementById("model").textContent = said.filter(Boolean).join(" · ");
+  const facts = [`Model: ${name}`, `${words} words`, licence && `licence ${licence}`];
+  document.getElementById("model").textContent = facts.filter(Boolean).join(" · ");
 }
 
 addEventListener("hashchange", open);

@@ -1,7 +1,7 @@
 /**
  * A word and those related to it, drawn: the word in the middle, the others to both sides of it,
- * each on a line of its own so that no name covers another. The list beside it says the same to
- * those who do not see it.
+ * each on a line of its own so that no name covers another. The list beside it has the same
+ * content for screen readers.
  */
 
 import { addressOf } from "./address.js";
@@ -12,7 +12,7 @@ const MARGIN = 18;
 const LETTER = 9;
 const COLOURS = 10;
 
-/** Those we know of always have the same colour; others take what is left in turn. */
+/** Built-in relations have fixed colours; others take the rest in turn. */
 const relations = [
   "synonym",
   "antonym",
@@ -39,10 +39,10 @@ export class Graph {
   /** @param {{word: string, relation: string, probability: number}[]} matches */
   constructor(word, matches) {
     this.#word = word;
-    // Those of one relation stand together.
+    // Grouped by relation.
     this.#matches = Object.values(Object.groupBy(matches, (match) => match.relation)).flat();
     this.element = shape("svg", { class: "graph text", "aria-hidden": "true" });
-    // Drawn anew, not scaled: names keep their size on a narrow screen.
+    // Redrawn, not scaled: names keep their size on a narrow screen.
     new ResizeObserver(() => this.draw()).observe(this.element);
   }
 
@@ -60,7 +60,7 @@ export class Graph {
     this.element.replaceChildren(...edges, ...nodes.map(({ link }) => link), ...this.#middle());
   }
 
-  /** On an arch that is widest in the middle; the surer, the nearer. */
+  /** On an arch that is widest in the middle; the more probable, the nearer. */
   #node({ word, relation, probability }, side, place, count, width) {
     const y = (place - (count - 1) / 2) * LINE;
     const arch = Math.sqrt(1 - ((2 * y) / ((count + 1) * LINE)) ** 2);

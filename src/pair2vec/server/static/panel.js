@@ -1,8 +1,8 @@
-/** A panel: a form whose state is asked about while it is filled in, and lives in the address. */
+/** A panel: a form that is queried while it is filled in; its state is kept in the address. */
 
 import { addressOf, completeAddress, settleAddress, writeAddress } from "./address.js";
-import { Conversation } from "./conversation.js";
 import { element } from "./elements.js";
+import { Requests } from "./requests.js";
 import { Suggestions } from "./suggestions.js";
 
 const PAUSE_MS = 150;
@@ -11,9 +11,9 @@ const PAUSE_MS = 150;
  * @typedef {Object<string, string>} State
  * @typedef {Object} Kind
  * @property {string} name
- * @property {State[]} examples The first of them is what a newcomer sees.
- * @property {(state: State) => boolean} isComplete Whether there is enough to ask with.
- * @property {string} hint What is missing otherwise.
+ * @property {State[]} examples The first is shown where the address has no query.
+ * @property {(state: State) => boolean} isComplete Whether it can be queried.
+ * @property {string} hint What is missing if not.
  * @property {(state: State) => (Node | string)[]} label Of an example.
  * @property {(fields: State) => State} toState
  * @property {(state: State) => State} toFields
@@ -24,22 +24,28 @@ export class Panel {
   #kind;
   #element;
   #form;
-  #conversation;
-  #answered;
+  #requests;
+  #onAnswer;
   #pause = 0;
 
   /**
    * @param {Kind} kind
-   * @param {() => void} answered Told of each answer.
+   * @param {() => void} onAnswer Called after each answer.
    */
-  constructor(kind, answered) {
+  constructor(kind, onAnswer) {
     this.#kind = kind;
-    this.#answered = answered;
+    this.#onAnswer = onAnswer;
     this.#element = document.getElementById(`panel-${kind.name}`);
     this.#form = this.#element.querySelector("form");
-    this.#conversation = new Conversation(this.#element);
+    const chips = kind.examples.map((example) => chip(kind, example));
+    this.#element.append(
+      element("div", { class: "examples" }, "Try", ...chips),
+      element("p", { class: "message", role: "status", "aria-live": "polite" }),
+      element("div", { class: "results" }),
+    );
+    this.#requests = new Requests(this.#element);
     this.#form.querySelectorAll("[data-suggest]").forEach((field) => new Suggestions(field));
-    this.#form.addEventListener("input", () => this.#soon());
+    this.#form.addEventListener("input", () => this.#changeSoon());
     this.#form.addEventListener("submit", (event) => {
       event.preventDefault();
       this.#changed();
@@ -51,8 +57,6 @@ export class Panel {
       event.preventDefault();
       this.#form.requestSubmit();
     });
-    const chips = kind.examples.map((example) => chip(kind, example));
-    this.#element.querySelector(".examples").append("Try", ...chips);
   }
 
   /** The address of what it shows. */
@@ -60,16 +64,16 @@ export class Panel {
     return addressOf(this.#kind.name, this.#state());
   }
 
-  /** Show what an address says, and ask about it; of one that says nothing, the first example. */
+  /** Show and query the state of an address, or the first example where it has none. */
   open(state) {
-    const said = Object.keys(state).length > 0;
-    this.#fillIn(said ? state : this.#kind.examples[0]);
-    // Without an address it stays so until something is changed.
+    const isEmpty = Object.keys(state).length === 0;
+    this.#fillIn(isEmpty ? this.#kind.examples[0] : state);
+    // An empty address stays empty until something is changed.
     if (location.hash) completeAddress(this.#kind.name, this.#state());
-    this.#ask();
+    this.#query();
   }
 
-  /** Take the focus from a link that led here and is there no longer. */
+  /** Take the focus from a link that is no longer there. */
   takeFocus() {
     if (!document.activeElement.closest(".results, [hidden]")) return;
     this.#element.focus({ preventScroll: true });
@@ -84,8 +88,8 @@ export class Panel {
 
   #state() {
     const fields = Object.fromEntries(new FormData(this.#form));
-    const said = Object.entries(this.#kind.toState(fields)).map(([name, text]) => [name, text.trim()]);
-    return Object.fromEntries(said.filter(([, text]) => text));
+    const entries = Object.entries(this.#kind.toState(fields)).map(([name, text]) => [name, text.trim()]);
+    return Object.fromEntries(entries.filter(([, text]) => text));
   }
 
   #fillIn(state) {
@@ -98,7 +102,7 @@ export class Panel {
     this.#showNumbers();
   }
 
-  #soon() {
+  #changeSoon() {
     this.#showNumbers();
     clearTimeout(this.#pause);
     this.#pause = setTimeout(() => this.#changed(), PAUSE_MS);
@@ -106,33 +110,33 @@ export class Panel {
 
   #changed() {
     writeAddress(this.#kind.name, this.#state());
-    this.#ask();
+    this.#query();
   }
 
-  #ask() {
+  #query() {
     clearTimeout(this.#pause);
     const state = this.#state();
-    if (!this.#kind.isComplete(state)) return this.#conversation.rest(this.#kind.hint);
-    const answering = async (get, results) => {
-      const said = await this.#kind.answer(state, get, results);
-      this.#answered();
-      return said;
+    if (!this.#kind.isComplete(state)) return this.#requests.reset(this.#kind.hint);
+    const showResults = async (get, results) => {
+      const summary = await this.#kind.answer(state, get, results);
+      this.#onAnswer();
+      return summary;
     };
-    const again = () => {
-      this.#element.focus(); // the button that had it goes
-      this.#ask();
+    const retry = () => {
+      this.#element.focus(); // the button that had it is removed
+      this.#query();
     };
-    return this.#conversation.hold(answering, { again, replace: this.#replace.bind(this) });
+    return this.#requests.run(showResults, { retry, replace: this.#replace.bind(this) });
   }
 
-  /** Another word wherever one stands, and ask again. */
+  /** Replace a word in all fields, and query again. */
   #replace(word, by) {
     const escaped = word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
     const whole = new RegExp(`(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`, "giu");
     for (const field of this.#form.querySelectorAll(".text")) {
-      const mended = field.value.replace(whole, () => by);
-      if (mended === field.value) continue;
-      field.value = mended;
+      const corrected = field.value.replace(whole, () => by);
+      if (corrected === field.value) continue;
+      field.value = corrected;
       field.focus();
     }
     this.#form.requestSubmit();

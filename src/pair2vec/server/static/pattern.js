@@ -1,4 +1,4 @@
-/** Patterns as people read them: with words in their slots. */
+/** Patterns with words in their slots. */
 
 import { element } from "./elements.js";
 
@@ -10,11 +10,11 @@ export function inSlot(slot, word) {
   return element("b", { class: slot.toLowerCase() }, word);
 }
 
-/** A pattern with words in place of X and Y; what has none stays as it is. */
+/** A pattern with words in place of X and Y; a slot without a word stays. */
 export function withWords(pattern, { x = "X", y = "Y" } = {}) {
   return pattern.split(SLOTS).flatMap((piece, place) => {
     if (place % 2) return inSlot(piece, piece === "X" ? x : y);
-    return piece.split(EDGE).map((text) => (text === "<s>" ? edge() : spaced(text)));
+    return piece.split(EDGE).map((text) => (text === "<s>" ? edge() : detokenise(text)));
   });
 }
 
@@ -23,8 +23,8 @@ export function asText(parts) {
   return element("span", {}, ...parts).textContent;
 }
 
-/** The text as it is written, not as the model reads it, with a space before every mark. */
-function spaced(text) {
+/** Detokenised: without the spaces before punctuation. */
+function detokenise(text) {
   return text.replace(/ (?=[,.;:!?)]|'s)/g, "").replace(/\( /g, "(");
 }
 

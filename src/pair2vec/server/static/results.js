@@ -1,11 +1,11 @@
-/** What came of a question, as ranked lists that lead on. */
+/** Results as ranked lists of links. */
 
 import { element } from "./elements.js";
 
 /**
  * @typedef {Object} Row
- * @property {string} href Where it leads.
- * @property {string} title What is there.
+ * @property {string} href
+ * @property {string} title Of the link.
  * @property {(Node | string)[]} content
  * @property {number} score
  * @property {Node} [beside] After the row.
@@ -15,8 +15,8 @@ import { element } from "./elements.js";
  * A list with a bar for each score.
  *
  * @param {Row[]} rows
- * @param {string} label For those who do not see it.
- * @param {number[]} scores That the bars are drawn to the scale of.
+ * @param {string} label For screen readers.
+ * @param {number[]} scores Set the scale of the bars.
  */
 export function rankedList(rows, label, scores = rows.map((row) => row.score)) {
   const best = Math.max(...scores);
@@ -34,7 +34,7 @@ function item({ href, title, content, score, beside }, share) {
   return element("li", {}, link, ...(beside ? [beside] : []));
 }
 
-/** A part of an answer, under its own heading. */
+/** A section of the results. */
 export function part(heading, ...content) {
   return element("section", { class: "part" }, element("h2", {}, ...[heading].flat()), ...content);
 }

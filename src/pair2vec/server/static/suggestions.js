@@ -1,10 +1,10 @@
 /** Words that begin as typed, under a field: a combobox as WAI-ARIA describes it. */
 
-import { ask } from "./api.js";
+import { query } from "./api.js";
 import { element } from "./elements.js";
 
 const PAUSE_MS = 120;
-const MOST = 6;
+const MAX_WORDS = 6;
 const FIELD = {
   role: "combobox",
   "aria-autocomplete": "list",
@@ -31,7 +31,7 @@ export class Suggestions {
     for (const [name, value] of Object.entries(FIELD)) field.setAttribute(name, value);
     field.setAttribute("aria-controls", id);
     field.after(this.#list);
-    field.addEventListener("input", () => this.#soon());
+    field.addEventListener("input", () => this.#openSoon());
     field.addEventListener("keydown", (event) => this.#press(event));
     field.addEventListener("blur", () => this.close());
     // The field keeps the focus, or its blur would close the list before the click.
@@ -47,7 +47,7 @@ export class Suggestions {
     this.#choose(-1);
   }
 
-  #soon() {
+  #openSoon() {
     this.close();
     const start = this.#field.value.trim();
     if (start) this.#pause = setTimeout(() => this.#open(start), PAUSE_MS);
@@ -55,8 +55,8 @@ export class Suggestions {
 
   async #open(start) {
     const { signal } = (this.#newest = new AbortController());
-    const answer = await ask("words", { start, top: MOST }, { signal }).catch(() => null);
-    if (signal.aborted || !answer) return; // to go without is no failure worth a word
+    const answer = await query("words", { start, top: MAX_WORDS }, { signal }).catch(() => null);
+    if (signal.aborted || !answer) return; // missing suggestions are no error
     const words = answer.words.filter((word) => word !== start.toLowerCase());
     if (!words.length) return;
     this.#list.replaceChildren(...words.map((word, place) => this.#option(word, place)));
@@ -77,14 +77,14 @@ export class Suggestions {
     else if (key === "Escape") this.close();
     else if (key === "Enter" && this.#chosen >= 0) this.#take(this.#list.children[this.#chosen]);
     else {
-      if (key === "Enter") this.close(); // what was typed is meant, and the form asks
+      if (key === "Enter") this.close(); // what was typed is submitted
       return;
     }
     event.preventDefault();
     event.stopPropagation();
   }
 
-  /** One of the list, or none at its ends, where what was typed has its turn. */
+  /** An option by its position; past the ends none, so that the typed text is chosen. */
   #choose(place) {
     const options = [...this.#list.children];
     const around = options.length + 1;

@@ -5,19 +5,19 @@ const STEPS = { ArrowRight: 1, ArrowLeft: -1 };
 export class Tabs {
   #tabs;
 
-  /** @param {(name: string) => void} chosen Told the name of a panel. */
-  constructor(chosen) {
+  /** @param {(name: string) => void} onChoice Called with the name of a panel. */
+  constructor(onChoice) {
     const list = document.querySelector("[role=tablist]");
     this.#tabs = [...list.querySelectorAll("[role=tab]")];
     list.addEventListener("click", (event) => {
       const tab = event.target.closest("[role=tab]");
-      if (tab) chosen(nameOf(tab));
+      if (tab) onChoice(nameOf(tab));
     });
     list.addEventListener("keydown", (event) => {
       const tab = this.#beside(event.target, event.key);
       if (!tab || event.altKey || event.ctrlKey || event.metaKey) return;
       event.preventDefault();
-      chosen(nameOf(tab));
+      onChoice(nameOf(tab));
       tab.focus();
     });
   }
@@ -32,7 +32,7 @@ export class Tabs {
     }
   }
 
-  /** Offer a panel that not every server has. */
+  /** Show the tab of a panel that not every server has. */
   reveal(name) {
     this.#tabs.find((tab) => nameOf(tab) === name).hidden = false;
   }
@@ -42,7 +42,7 @@ export class Tabs {
     if (key === "Home") return offered[0];
     if (key === "End") return offered.at(-1);
     const place = offered.indexOf(tab) + STEPS[key];
-    return offered[(place + offered.length) % offered.length]; // none for other keys: NaN
+    return offered[(place + offered.length) % offered.length]; // undefined for other keys
   }
 }
 

@@ -1,7 +1,7 @@
-/** Pair: what fits two words, in both directions; pairs like them; where the text has them. */
+/** Pair: the patterns of two words in both directions, similar pairs, sentences with both. */
 
 import { addressOf } from "../address.js";
-import { Unanswered, offers } from "../api.js";
+import { ApiError, offers } from "../api.js";
 import { element } from "../elements.js";
 import { asText, inSlot, withWords } from "../pattern.js";
 import { part, rankedList } from "../results.js";
@@ -25,20 +25,20 @@ export const pair = {
   answer,
 };
 
-/** What is quickly found is shown at once, and tells whether the words are known. */
+/** Patterns come first: they are fast, and show whether the words are known. */
 async function answer({ x, y }, get, results) {
-  const places = ["patterns", "pairs", "sentences"].map((name) => element("div", { class: name }));
-  const [patterns, pairs, sentences] = places;
-  const found = await get("pair", { x, y, top: PATTERNS });
-  results.replaceChildren(...places);
-  patterns.append(...bothDirections(found));
+  const sections = ["patterns", "pairs", "sentences"].map((name) => element("div", { class: name }));
+  const [patterns, pairs, sentences] = sections;
+  const directions = await get("pair", { x, y, top: PATTERNS });
+  results.replaceChildren(...sections);
+  patterns.append(...bothDirections(directions));
   const [nearest] = await Promise.all([
     get("nearest", { x, y }),
     showEvidence({ x, y }, get, sentences),
-    showWays({ x, y }, sentences),
+    showLinks({ x, y }, sentences),
   ]);
-  pairs.append(...alike(nearest));
-  const best = found.forward.patterns[0];
+  pairs.append(...similarPairs(nearest));
+  const best = directions.forward.patterns[0];
   const other = nearest.matches[0];
   return [
     best ? `Best pattern: “${asText(withWords(best.pattern, { x, y }))}”` : `${x} and ${y}`,
@@ -47,7 +47,7 @@ async function answer({ x, y }, get, results) {
 }
 
 function bothDirections({ forward, backward }) {
-  const scores = [forward, backward].flatMap((side) => side.patterns.map((one) => one.score));
+  const scores = [forward, backward].flatMap((side) => side.patterns.map((match) => match.score));
   return [forward, backward].map(({ x, y, patterns }) => {
     const heading = [inSlot("X", x), " then ", inSlot("Y", y)];
     if (!patterns.length) return part(heading, element("p", {}, "This model has no patterns."));
@@ -61,7 +61,7 @@ function bothDirections({ forward, backward }) {
   });
 }
 
-function alike({ matches }) {
+function similarPairs({ matches }) {
   if (!matches.length) return [];
   const rows = matches.map(({ x, y, score }) => ({
     href: addressOf("pair", { x, y }),
@@ -74,17 +74,17 @@ function alike({ matches }) {
 
 async function showEvidence({ x, y }, get, place) {
   if (!(await offers("evidence"))) return;
-  const { sentences } = await get("evidence", { x, y }).catch(none);
+  const { sentences } = await get("evidence", { x, y }).catch(noSentences);
   const quotes = sentences.map((sentence) =>
     element("blockquote", { class: "text" }, ...marked(sentence, { x, y })),
   );
-  const lack = element("p", {}, "No sentence of the corpus tells of both.");
-  place.prepend(part("In the text", ...(quotes.length ? quotes : [lack])));
+  const missing = element("p", {}, "No sentence of the corpus has both words.");
+  place.prepend(part("In the text", ...(quotes.length ? quotes : [missing])));
 }
 
-/** The corpus may lack a word that the model knows; the rest of the answer stands. */
-function none(error) {
-  if (error instanceof Unanswered) return { sentences: [] };
+/** The corpus may lack a word that the model knows; the other results stay. */
+function noSentences(error) {
+  if (error instanceof ApiError) return { sentences: [] };
   throw error;
 }
 
@@ -97,8 +97,8 @@ function marked(sentence, { x, y }) {
   });
 }
 
-/** On to the words by themselves, where the server knows their neighbours. */
-async function showWays({ x, y }, place) {
+/** Links to the neighbours of each word, where the server has them. */
+async function showLinks({ x, y }, place) {
   if (!(await offers("neighbours"))) return;
   const links = [x, y].map((word) =>
     element("a", { class: "chip text", href: addressOf("word", { word }) }, word),

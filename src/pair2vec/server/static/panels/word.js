@@ -5,7 +5,7 @@ import { element } from "../elements.js";
 import { Graph, colourOf } from "../graph.js";
 import { rankedList } from "../results.js";
 
-const MOST = 24;
+const MAX_WORDS = 24;
 
 /** @type {import("../panel.js").Kind} */
 export const word = {
@@ -20,8 +20,8 @@ export const word = {
 };
 
 async function answer({ word, relation = "" }, get, results) {
-  const asked = relation ? { word, relation } : { word };
-  const { matches } = await get("neighbours", { ...asked, top: MOST });
+  const parameters = relation ? { word, relation } : { word };
+  const { matches } = await get("neighbours", { ...parameters, top: MAX_WORDS });
   if (!matches.length) {
     results.replaceChildren(legend(word, relation ? [relation] : [], relation));
     return relation ? `no ${relation} of ${word} is known` : `${word} is related to no other word`;
@@ -31,10 +31,10 @@ async function answer({ word, relation = "" }, get, results) {
   results.replaceChildren(legend(word, relations, relation), graph.element, list(word, matches));
   graph.draw();
   const [best] = matches;
-  return `${matches.length} words, surest: ${best.word} (${best.relation})`;
+  return `${matches.length} words, most probable: ${best.word} (${best.relation})`;
 }
 
-/** The colours, each of which leads to its relation alone; and back to all. */
+/** The colours, as links to one relation each; and to all of them. */
 function legend(word, relations, chosen) {
   const entries = relations.map((relation) => {
     const href = addressOf("word", { word, relation });
@@ -52,7 +52,7 @@ function list(word, matches) {
     score: match.probability,
     beside: onwards(match.word),
   }));
-  return rankedList(rows, `Words related to ${word}, the surest first`, [0, 1]);
+  return rankedList(rows, `Words related to ${word}, the most probable first`, [0, 1]);
 }
 
 function named({ word, relation }) {
