@@ -28,7 +28,7 @@ def pmi_command(
     corpus: CorpusArgument,
     x: WordArgument,
     y: WordArgument,
-    pattern: Annotated[str, argument("As in 'neither X nor Y'.")],
+    pattern: Annotated[str, argument(help="As in 'neither X nor Y'.")],
     results: ResultsOption = None,
 ) -> None:
     """Count a pair in a pattern, and measure their association."""

@@ -43,8 +43,8 @@ nli_app = typer.Typer(
 @nli_app.command("compare")
 @flatten_options
 def nli_compare(
-    base: Annotated[Path, argument("The classifier to compare with.")],
-    model: Annotated[Path, argument("The classifier to explain.")],
+    base: Annotated[Path, argument(help="The classifier to compare with.")],
+    model: Annotated[Path, argument(help="The classifier to explain.")],
     data: Annotated[Path, files_option("Breaking-NLI, SNLI or MultiNLI jsonl.")],
     out: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Write the page here.", show_default=False)
@@ -145,8 +145,8 @@ def nli_train(
 @nli_app.command("predict")
 @flatten_options
 def nli_predict(
-    premise: Annotated[str, argument("What is known to be true.")],
-    hypothesis: Annotated[str, argument("What may follow.")],
+    premise: Annotated[str, argument(help="What is known to be true.")],
+    hypothesis: Annotated[str, argument(help="What may follow.")],
     model: Annotated[Path, network_option("A trained classifier.")],
     top: TopOption = 10,
     *,

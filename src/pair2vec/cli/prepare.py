@@ -29,7 +29,7 @@ def prepare_command(
     inputs: Annotated[
         list[str],
         argument(
-            "Plain text or MediaWiki XML dumps, also as .gz, .bz2 or .xz; folders of them; "
+            help="Plain text or MediaWiki XML dumps, also as .gz, .bz2 or .xz; folders of them; "
             "URLs such as s3://bucket/text; or - for standard input.",
             metavar="TEXT...",
         ),

@@ -63,7 +63,7 @@ def qa_train(
 @qa_app.command("answer")
 @flatten_options
 def qa_answer(
-    question: Annotated[str, argument("What to ask.")],
+    question: Annotated[str, argument(help="What to ask.")],
     passage: Annotated[Path, files_option("The text to look in; - is standard input.")],
     model: Annotated[Path, network_option("A trained answerer.")],
     top: TopOption = 1,
