@@ -1,4 +1,4 @@
-"""The errors a user can mend: each message is one line that says what, where, and what to do."""
+"""Errors that a user can fix: each message is one line with what, where, and what to do."""
 
 
 class Pair2vecError(Exception):
@@ -8,7 +8,7 @@ class Pair2vecError(Exception):
 
 
 class UsageError(Pair2vecError, ValueError):
-    """The call itself is wrong: a value out of range, a path that is not there."""
+    """The call itself is wrong: a value out of range, a missing path."""
 
     exit_code = 2
 

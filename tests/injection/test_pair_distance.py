@@ -37,7 +37,7 @@ def test_pair_vectors_are_differences_of_word_vectors(path: Path) -> None:
     assert found.b[0, 1].eq(0).all()
 
 
-def test_only_words_that_are_asked_for_and_have_a_vector_are_known(path: Path) -> None:
+def test_only_requested_words_that_have_a_vector_are_known(path: Path) -> None:
     layer = pair_distance_attention(path, ["hot", "zero", "cold", "two words", "", "unheard"])
     assert layer.vocabulary.words[4:] == ("cold", "hot")
     assert layer.pair.words.shape == (6, 3)

@@ -47,12 +47,12 @@ def test_a_shortlist_finds_most_of_the_best_words_with_their_exact_scores(model:
 
 
 def test_an_analogy_has_a_shortlist_too(model: Pair2vec) -> None:
-    question = ("france", "paris", "hot")
-    exact = dict(model.analogy(*question))
-    quick = dict(model.analogy(*question, search="shortlist"))
+    query = ("france", "paris", "hot")
+    exact = dict(model.analogy(*query))
+    quick = dict(model.analogy(*query, search="shortlist"))
     shared = exact.keys() & quick.keys()
     assert len(shared) >= 6
-    assert not set(question) & quick.keys()
+    assert not set(query) & quick.keys()
     assert all(quick[word] == pytest.approx(exact[word], abs=1e-5) for word in shared)
 
 

@@ -165,11 +165,11 @@ def test_whitening_is_between_0_and_1(tmp_path: Path, whitening: float) -> None:
 def test_whitening_changes_comparisons_but_not_the_vector_of_a_pair(tmp_path: Path) -> None:
     make_pairs(tmp_path)
     plain, white = (Pair2vec(load_model(tmp_path), whitening=w) for w in (0.0, 1.0))
-    question = ("word1", "word2", "word3")
-    np.testing.assert_array_equal(plain.pair(*question[:2]), white.pair(*question[:2]))
+    query = ("word1", "word2", "word3")
+    np.testing.assert_array_equal(plain.pair(*query[:2]), white.pair(*query[:2]))
     assert plain.fill("X word9 Y", x="word1") == white.fill("X word9 Y", x="word1")
-    assert plain.analogy(*question, alpha=1) != white.analogy(*question, alpha=1)
-    assert plain.nearest(*question[:2]) != white.nearest(*question[:2])
+    assert plain.analogy(*query, alpha=1) != white.analogy(*query, alpha=1)
+    assert plain.nearest(*query[:2]) != white.nearest(*query[:2])
 
 
 def test_the_best_score_of_an_analogy_is_the_cosine_of_whitened_vectors(tmp_path: Path) -> None:

@@ -68,9 +68,9 @@ def test_no_built_in_example_is_a_pair_that_relations_are_measured_on(
     name: str, split: str
 ) -> None:
     lines = (real_data("relations") / name / f"{split}.tsv").read_text().splitlines()
-    asked = {frozenset(line.lower().split("\t")[:2]) for line in lines}
-    told = {frozenset(pair) for definition in BUILT_IN for pair in definition.examples}
-    assert not asked & told
+    evaluated = {frozenset(line.lower().split("\t")[:2]) for line in lines}
+    examples = {frozenset(pair) for definition in BUILT_IN for pair in definition.examples}
+    assert not evaluated & examples
 
 
 def test_an_inverse_turns_examples_and_patterns_round() -> None:
