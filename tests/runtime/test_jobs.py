@@ -2,13 +2,13 @@
 
 import json
 import logging
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from pair2vec.errors import UsageError
-from pair2vec.runtime import jobs
 from pair2vec.runtime.jobs import JobFolder, begun_identity, content_hash, empty_folder
 from pair2vec.runtime.storage import RemotePath
 
@@ -44,6 +44,15 @@ def test_a_job_is_resumed_with_the_same_inputs_only(tmp_path: Path) -> None:
 def test_tuples_and_lists_are_the_same_identity(tmp_path: Path) -> None:
     claim(job_in(tmp_path, words=("a", "b")))
     assert job_in(tmp_path, words=["a", "b"]).is_same()
+
+
+def test_only_the_comparable_part_of_an_identity_counts(tmp_path: Path) -> None:
+    def without_device(identity: dict[str, Any]) -> dict[str, Any]:
+        return {"corpus": identity.get("corpus"), "rate": identity.get("rate", 1)}
+
+    claim(replace(job_in(tmp_path, corpus="a", device="cpu"), comparable=without_device))
+    assert replace(job_in(tmp_path, corpus="a", rate=1), comparable=without_device).is_same()
+    assert not replace(job_in(tmp_path, corpus="a", rate=2), comparable=without_device).is_same()
 
 
 def test_what_was_begun_or_made_is_replaced_only_if_asked_for(tmp_path: Path) -> None:
@@ -94,7 +103,7 @@ def test_a_file_system_without_locks_is_a_warning(
     def refuse(*_: object) -> None:
         raise OSError(95, "not supported")
 
-    monkeypatch.setattr(jobs.fcntl, "flock", refuse)
+    monkeypatch.setattr("fcntl.flock", refuse)
     with caplog.at_level(logging.WARNING):
         claim(job_in(tmp_path))
     assert "cannot be locked" in caplog.text

@@ -111,7 +111,7 @@ def test_remote_folders_are_walked_in_order_without_hidden_files_and_the_output(
 ) -> None:
     write_text(memory)
     (RemotePath(memory) / "out" / "tokens.bin").write_file(b"x")
-    found = find_sources([memory], without=RemotePath(f"{memory}/out"))
+    found = find_sources([memory], exclude=RemotePath(f"{memory}/out"))
     assert found == [f"{memory}/{name}" for name in ("a.gz", "b/1.bz2", "b/2.txt")]
 
 
@@ -181,9 +181,9 @@ def test_a_remote_corpus_is_not_opened(memory: str) -> None:
 
 def test_a_remote_name_that_is_not_there_or_not_known_is_a_usage_error(memory: str) -> None:
     with pytest.raises(UsageError, match="no such file"):
-        find_sources([f"{memory}/nothing"], without=Path("out"))
+        find_sources([f"{memory}/nothing"], exclude=Path("out"))
     with pytest.raises(UsageError, match=r"foo://x: cannot be reached: Protocol not known"):
-        find_sources(["foo://x"], without=Path("out"))
+        find_sources(["foo://x"], exclude=Path("out"))
 
 
 def test_a_connection_lost_while_reading_is_named_with_its_position(

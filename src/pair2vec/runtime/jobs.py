@@ -40,8 +40,9 @@ class JobFolder:
     """As JSON: everything that has to be the same to resume."""
     clear: Callable[[], None]
     """Deletes an earlier job, or what one made, so that this one can begin."""
-    upgrade: Callable[[dict[str, Any]], dict[str, Any]] = lambda identity: identity
-    """From the identity that an older version wrote to what this version would have written."""
+    comparable: Callable[[dict[str, Any]], dict[str, Any]] = lambda identity: identity
+    """The part of an identity that is compared: adds settings that an older version did not have,
+    and leaves out those that only say how the work is done."""
 
     @contextmanager
     def claim(self, *, resume: bool, overwrite: bool) -> Iterator[None]:
@@ -93,8 +94,10 @@ class JobFolder:
 
     def changed_inputs(self) -> list[str]:
         """The parts of the identity in which the job that was begun here differs from this one."""
-        begun = json.loads(json.dumps(self.upgrade(begun_identity(self.state) or {})))
-        wanted = json.loads(json.dumps(self.identity))
+        begun, wanted = (
+            self.comparable(json.loads(json.dumps(identity)))
+            for identity in (begun_identity(self.state) or {}, self.identity)
+        )
         return sorted(name for name in {*begun, *wanted} if begun.get(name) != wanted.get(name))
 
 

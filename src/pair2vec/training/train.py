@@ -128,16 +128,18 @@ def _job_folder(corpus: Corpus, out: Path, recipe: Recipe, vectors: Path | None)
             "vectors": content_hash(vectors) if vectors else None,
         },
         clear=lambda: empty_folder(state),
-        upgrade=_with_new_settings,
+        comparable=_comparable,
     )
 
 
-def _with_new_settings(identity: dict[str, Any]) -> dict[str, Any]:
-    """The identity of a job that an older version began, with settings it did not have yet."""
+def _comparable(identity: dict[str, Any]) -> dict[str, Any]:
     try:
-        return {**identity, "recipe": asdict(recipe_from_json(identity["recipe"]))}
+        recipe = asdict(recipe_from_json(identity["recipe"]))
     except (KeyError, TypeError, UsageError):
         return identity
+    # Both steps compute the same: a job may resume on another device.
+    del recipe["training"]["step_mode"]
+    return {**identity, "recipe": recipe}
 
 
 def start_of(corpus: Corpus, recipe: Recipe, initial: Tensor | None) -> Tensor:

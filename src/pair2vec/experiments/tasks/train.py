@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypedDict
 
 from torch import nn
 
+from pair2vec.errors import UsageError
 from pair2vec.experiments.tasks.batches import PadLength, bucketed_length, exact_length
 from pair2vec.experiments.tasks.inputs import InputPaths, Inputs, input_hashes, open_inputs
 from pair2vec.experiments.tasks.saved_network import (
@@ -26,6 +27,7 @@ from pair2vec.experiments.tasks.trainer import (
 from pair2vec.runtime.cuda_graphs import BatchT
 from pair2vec.runtime.devices import find_device, forked_rng, select_device, torch_threads
 from pair2vec.runtime.jobs import JobFolder, empty_folder
+from pair2vec.training.recipes import with_settings
 from pair2vec.training.train import Interrupted
 
 
@@ -60,7 +62,7 @@ def train_network(  # noqa: PLR0913 - the options of a command, side by side
     make_task: Callable[[NetworkT], Task[BatchT]],
     out: Path,
     data: TrainingData,
-    places: InputPaths,
+    paths: InputPaths,
     settings: SettingsT,
     *,
     more_words: Iterable[str] = (),
@@ -77,7 +79,7 @@ def train_network(  # noqa: PLR0913 - the options of a command, side by side
         make_task: What it is to learn.
         out: Its folder; checkpoints are kept in its folder ``training`` until the end.
         data: To train on, and to choose the best weights by.
-        places: Where words and pairs are from.
+        paths: Of word and relation vectors.
         settings: All the others.
         more_words: Words beside those of the data that the returned network is to know.
         device: "auto", "cpu", "cuda" or "cuda:N".
@@ -93,7 +95,7 @@ def train_network(  # noqa: PLR0913 - the options of a command, side by side
     words = list(dict.fromkeys([*data.words(), *more_words]))
 
     def job_folder() -> JobFolder:
-        hashes = input_hashes(places)
+        hashes = input_hashes(paths)
         return _job_folder(kind, out, {"inputs": hashes, "settings": asdict(settings)}, data)
 
     if resume and (out / NETWORK_CONFIG).exists() and job_folder().is_same():
@@ -104,7 +106,7 @@ def train_network(  # noqa: PLR0913 - the options of a command, side by side
         forked_rng(settings.training.seed, found_device),
     ):
         # What is wrong with the inputs shows before anything is written.
-        inputs = open_inputs(places, words, settings.pairs)
+        inputs = open_inputs(paths, words, settings.pairs)
         check_place(kind, out)
         job = job_folder()
         with job.claim(resume=resume, overwrite=overwrite):
@@ -121,7 +123,7 @@ def train_network(  # noqa: PLR0913 - the options of a command, side by side
             facts = {
                 "model": kind.model,
                 **_facts(data, inputs, trainer),
-                "inputs": places.lasting(),
+                "inputs": paths.lasting(),
                 "input_hashes": job.identity["inputs"],
                 "settings": asdict(settings),
             }
@@ -141,6 +143,15 @@ def _job_folder(
         (out / NETWORK_CONFIG).unlink(missing_ok=True)
         empty_folder(state)
 
+    def comparable(identity: dict[str, Any]) -> dict[str, Any]:
+        try:
+            settings = asdict(with_settings(kind.defaults, identity["settings"]))
+        except (KeyError, TypeError, UsageError):
+            return identity
+        # Both steps compute the same: a job may resume on another device.
+        del settings["training"]["step_mode"]
+        return {**identity, "settings": settings}
+
     return JobFolder(
         out=out,
         state=state,
@@ -148,6 +159,7 @@ def _job_folder(
         product=kind.noun_phrase,
         identity={**chosen, "data": data.fingerprint},
         clear=clear,
+        comparable=comparable,
     )
 
 
