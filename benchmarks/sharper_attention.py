@@ -34,7 +34,7 @@ def main() -> None:
     arguments = parser.parse_args()
     sets = {path: read_nli_set(path).examples[:: arguments.every] for path in arguments.sets}
     classifier = load_classifier(
-        arguments.classifier, distinct_words(*sets.values()), places={"words": arguments.words}
+        arguments.classifier, distinct_words(*sets.values()), moved={"words": arguments.words}
     )
     print(machine.describe())
     for path, examples in sets.items():

@@ -16,7 +16,7 @@ from tests.experiments.nli.relation_world import (
     SMALL,
     data,
     examples,
-    places,
+    input_paths,
     settings,
     write_examples,
     write_inputs,
@@ -127,7 +127,7 @@ def classifiers(tmp_path_factory: pytest.TempPathFactory) -> Path:
     inputs = write_inputs(folder)
     for pairs in ("none", "pair2vec"):
         out = folder / pairs / "esim"
-        train_classifier(out, data(), places(inputs, pairs), settings(), device="cpu")
+        train_classifier(out, data(), input_paths(inputs, pairs), settings(), device="cpu")
     write_examples(folder / "breaking_nli.jsonl", examples(range(FAMILIES - 15, FAMILIES)))
     return folder
 

@@ -116,7 +116,7 @@ class LoadingOptions(InputOptions):
     device: DeviceOption = "auto"
 
     def load_options(self) -> LoadOptions:
-        return {"places": self.paths(), "device": self.device}
+        return {"moved": self.paths(), "device": self.device}
 
 
 def flatten_options(command: Callable[..., None]) -> Callable[..., None]:

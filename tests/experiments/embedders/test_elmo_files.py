@@ -88,7 +88,7 @@ def test_a_dataset_of_another_shape_is_named(name: str, tmp_path: Path) -> None:
     shape = weights[name].shape
     weights[name] = np.zeros((shape[0] + 1, *shape[1:]), np.float32)
     message = message_of(write_elmo(tmp_path, small_options(), weights))
-    assert f"weights.hdf5: {name} is of shape {[shape[0] + 1, *shape[1:]]}" in message
+    assert f"weights.hdf5: {name} has shape {[shape[0] + 1, *shape[1:]]}" in message
     assert message.endswith(f" {list(shape)}")
 
 

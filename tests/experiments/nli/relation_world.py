@@ -99,7 +99,7 @@ def write_inputs(folder: Path) -> dict[str, Path]:
     return {name: folder / name for name in ("words.vec", "pairs.vec", "pair_model", "wordnet")}
 
 
-def places(inputs: dict[str, Path], pairs: str) -> InputPaths:
+def input_paths(inputs: dict[str, Path], pairs: str) -> InputPaths:
     return InputPaths(
         words=str(inputs["words.vec"]),
         pairs=pairs,

@@ -11,7 +11,7 @@ from tests.experiments.nli.relation_world import (
     FAMILIES,
     data,
     examples,
-    places,
+    input_paths,
     settings,
     write_inputs,
 )
@@ -48,7 +48,7 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Classifier]:
     inputs = write_inputs(folder)
     return {
         pairs: train_classifier(
-            folder / pairs, data(), places(inputs, pairs), settings(), device="cpu"
+            folder / pairs, data(), input_paths(inputs, pairs), settings(), device="cpu"
         )
         for pairs in ("none", "pair2vec")
     }

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from tests.experiments.nli.relation_world import examples, places, settings
+from tests.experiments.nli.relation_world import examples, input_paths, settings
 from torch import Tensor
 
 from pair2vec.errors import UsageError
@@ -26,7 +26,7 @@ EXAMPLES = [
 
 def make(inputs: dict[str, Path], pairs: str, found: Sequence[NliExample]) -> Esim:
     torch.manual_seed(0)
-    opened = open_inputs(places(inputs, pairs), distinct_words(found), settings().pairs)
+    opened = open_inputs(input_paths(inputs, pairs), distinct_words(found), settings().pairs)
     return Esim(opened.embedder, opened.relations, EsimConfig(hidden=5)).eval()
 
 

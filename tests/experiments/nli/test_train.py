@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file
-from tests.experiments.nli.relation_world import FAMILIES, data, examples, places, settings
+from tests.experiments.nli.relation_world import FAMILIES, data, examples, input_paths, settings
 
 from pair2vec.errors import InputError, UsageError
 from pair2vec.experiments.nli.classifier import Classifier, explain, load_classifier
@@ -27,7 +27,7 @@ UNSEEN = examples(range(FAMILIES - 15, FAMILIES), extra=3)
 @pytest.fixture(scope="module")
 def trained(inputs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Classifier:
     out = tmp_path_factory.mktemp("trained") / "pair2vec"
-    return train_classifier(out, data(3), places(inputs, "pair2vec"), settings())
+    return train_classifier(out, data(3), input_paths(inputs, "pair2vec"), settings())
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def folder(
 ) -> Path:
     """Of the same run, which `--resume` finds complete."""
     out = tmp_path_factory.mktemp("trained") / "pair2vec"
-    train_classifier(out, data(3), places(inputs, "pair2vec"), settings())
+    train_classifier(out, data(3), input_paths(inputs, "pair2vec"), settings())
     return out
 
 
@@ -60,7 +60,7 @@ def test_without_pair_vectors_it_memorises_words_and_does_not_generalise(
     base = train_classifier(
         tmp_path / "base",
         NliData(seen, seen),
-        places(inputs, "none"),
+        input_paths(inputs, "none"),
         longer,
         more_words=distinct_words(UNSEEN),
     )
@@ -76,7 +76,7 @@ def test_differences_of_word_vectors_generalise_here_as_pair_vectors_do(
     inputs: dict[str, Path], tmp_path: Path
 ) -> None:
     found = train_classifier(
-        tmp_path / "model", data(3), places(inputs, "pair_distance"), settings()
+        tmp_path / "model", data(3), input_paths(inputs, "pair_distance"), settings()
     )
     assert accuracy(found, UNSEEN) > 0.95
 
@@ -97,7 +97,7 @@ def test_wordnet_features_suffice_for_words_without_vectors(
     classifier = train_classifier(
         tmp_path / "wordnet",
         NliData(few, few),
-        places(inputs, "wordnet"),
+        input_paths(inputs, "wordnet"),
         settings("training.epochs=30", "training.patience=0"),
     )
     assert classifier.predict(WORDNET_EXAMPLES).labels == list(LABELS)
@@ -114,7 +114,7 @@ def test_pair_vectors_and_wordnet_concatenated_have_the_information_of_both(
     both = train_classifier(
         out,
         NliData(mixed, mixed),
-        places(inputs, "pair2vec+wordnet"),
+        input_paths(inputs, "pair2vec+wordnet"),
         settings("training.epochs=30"),
         more_words=distinct_words(UNSEEN),
     )
@@ -126,7 +126,7 @@ def test_pair_vectors_and_wordnet_concatenated_have_the_information_of_both(
     np.testing.assert_allclose(loaded.predict(all_examples).probabilities, expected, atol=1e-6)
     assert both.config["pair_source"]["words"] == 244
     with pytest.raises(InputError, match="another content of --pair-model"):
-        load_classifier(out, distinct_words(all_examples), places={"pair_model": "wikipedia"})
+        load_classifier(out, distinct_words(all_examples), moved={"pair_model": "wikipedia"})
 
 
 def test_a_loaded_classifier_predicts_as_the_trained_one_did(
@@ -214,7 +214,7 @@ def test_inputs_that_have_moved_can_be_named(folder: Path, tmp_path: Path) -> No
     with pytest.raises(InputError, match=r"/nowhere/words.vec: no such file"):
         load_classifier(out, ["the"])
     moved = {"words": config["inputs"]["words"], "pair_model": None}
-    loaded = load_classifier(out, distinct_words(UNSEEN), places=moved)
+    loaded = load_classifier(out, distinct_words(UNSEEN), moved=moved)
     assert accuracy(loaded, UNSEEN) > 0.95
 
 
@@ -229,7 +229,7 @@ def test_another_pair_model_in_the_place_of_the_one_it_was_trained_with_is_refus
     model["recipe"]["negatives"] = {"words": 0}
     (swapped / "config.json").write_text(json.dumps(model))
     with pytest.raises(InputError, match="another content of --pair-model"):
-        load_classifier(folder, ["the"], places={"pair_model": str(swapped)})
+        load_classifier(folder, ["the"], moved={"pair_model": str(swapped)})
 
 
 def test_another_file_of_word_vectors_at_the_same_path_is_refused(
@@ -237,7 +237,7 @@ def test_another_file_of_word_vectors_at_the_same_path_is_refused(
 ) -> None:
     words = tmp_path / "words.vec"
     shutil.copy(inputs["words.vec"], words)
-    named = replace(places(inputs, "none"), words=str(words))
+    named = replace(input_paths(inputs, "none"), words=str(words))
     steps = iter(range(3))
     with pytest.raises(Interrupted):
         train_classifier(
@@ -260,7 +260,7 @@ def test_the_same_seed_makes_the_same_classifier(folder: Path, trained: Classifi
 def test_an_interrupted_training_resumes_to_the_same_classifier(
     folder: Path, inputs: dict[str, Path], tmp_path: Path
 ) -> None:
-    out, named = tmp_path / "model", places(inputs, "pair2vec")
+    out, named = tmp_path / "model", input_paths(inputs, "pair2vec")
     for stop_after in (3, 20):
         steps = iter(range(stop_after))
         with pytest.raises(Interrupted):
@@ -285,7 +285,7 @@ def test_what_is_complete_is_neither_trained_again_nor_overwritten_unasked(
     folder: Path, inputs: dict[str, Path], tmp_path: Path
 ) -> None:
     out = damaged(folder, tmp_path / "copy", lambda _: None)
-    named = places(inputs, "pair2vec")
+    named = input_paths(inputs, "pair2vec")
     with pytest.raises(UsageError, match="already holds a classifier; give another --out"):
         train_classifier(out, data(3), named, settings())
     with pytest.raises(UsageError, match="already holds a classifier and nothing to resume"):
@@ -302,10 +302,10 @@ def test_what_is_complete_is_neither_trained_again_nor_overwritten_unasked(
 def test_a_folder_of_something_else_is_left_alone(inputs: dict[str, Path], tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("mine")
     with pytest.raises(UsageError, match=r"is not a classifier and not empty \(mine.txt\)"):
-        train_classifier(tmp_path, data(), places(inputs, "none"), settings(), overwrite=True)
+        train_classifier(tmp_path, data(), input_paths(inputs, "none"), settings(), overwrite=True)
     with pytest.raises(UsageError, match="is a file, not a folder"):
         train_classifier(
-            tmp_path / "mine.txt", data(), places(inputs, "none"), settings(), overwrite=True
+            tmp_path / "mine.txt", data(), input_paths(inputs, "none"), settings(), overwrite=True
         )
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
 
@@ -325,12 +325,12 @@ def test_missing_inputs_show_before_anything_is_written(
     for pairs in ("antonyms", "pair2vec+antonyms", "pair2vec+pair2vec", "wordnet+", ""):
         message = rf"--pairs {re.escape(pairs)}: it must be one of pair2vec, wordnet"
         with pytest.raises(UsageError, match=message):
-            places(inputs, pairs)
+            input_paths(inputs, pairs)
     assert not (tmp_path / "out").exists()
 
 
 def test_pair_vectors_are_whitened_on_request(inputs: dict[str, Path]) -> None:
-    bundled = replace(places(inputs, "pair2vec"), pair_model=None)
+    bundled = replace(input_paths(inputs, "pair2vec"), pair_model=None)
     plain, whitened = (
         open_inputs(bundled, data().words(), PairsConfig(whitening=whitening)).relations
         for whitening in (0, 0.5)

@@ -50,10 +50,10 @@ def questions() -> QaSet:
     return found
 
 
-def make(places: InputPaths) -> tuple[Bidaf, EncodedQuestions]:
+def make(paths: InputPaths) -> tuple[Bidaf, EncodedQuestions]:
     torch.manual_seed(0)
     encoded = EncodedQuestions(questions())
-    opened = open_inputs(places, encoded.words, settings().pairs)
+    opened = open_inputs(paths, encoded.words, settings().pairs)
     config = BidafConfig(hidden=5, filters=4, characters=3, filter_width=3, no_answer=6)
     return Bidaf(opened.embedder, opened.relations, config).eval(), encoded
 

@@ -159,8 +159,8 @@ def test_relation_vectors_find_answers_that_words_alone_do_not(tmp_path: Path) -
     named = write_relatives(tmp_path)
     changes = settings("training.batch=8", "training.epochs=8")
     found = {
-        pairs: train_answerer(tmp_path / pairs, relative_data(), places, changes)
-        for pairs, places in named.items()
+        pairs: train_answerer(tmp_path / pairs, relative_data(), paths, changes)
+        for pairs, paths in named.items()
     }
     assert found["pair_distance"].config["dev_score"] > 90
     assert found["none"].config["dev_score"] < 60

@@ -149,12 +149,12 @@ class WeightFile:
     def tensor(self, name: str, *shape: int) -> Tensor:
         """The float32 values of a dataset, which must have this shape."""
         data = self._content.get(name)
-        found = getattr(data, "shape", None)
-        if found is None:
+        stored = getattr(data, "shape", None)
+        if stored is None:
             raise InputError(f"{self._path}: has no dataset {name}; not weights of ELMo?")
-        if tuple(found) != shape:
+        if tuple(stored) != shape:
             raise InputError(
-                f"{self._path}: {name} is of shape {list(found)}, but by the options beside it of "
+                f"{self._path}: {name} has shape {list(stored)}, but the options beside it need "
                 f"{list(shape)}"
             )
         try:

@@ -1,4 +1,4 @@
-"""An NLI classifier: its settings, a trained one that is loaded and asked, and explanations.
+"""The NLI classifier: settings, loading, prediction, and explanations of a label.
 
 Shapes: E examples, n and m words of premise and hypothesis.
 """

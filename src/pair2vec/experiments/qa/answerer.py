@@ -1,4 +1,4 @@
-"""A question answerer: its settings, and a trained one that is loaded and asked.
+"""The question answerer: settings, loading and prediction.
 
 A passage longer than the network reads is answered in overlapping windows. Scores of two windows
 have no zero in common but that of no answer, so a span counts by its log-odds s_i + g_j − z, and

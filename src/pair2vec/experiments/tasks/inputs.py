@@ -97,7 +97,7 @@ class Inputs(NamedTuple):
     """What is known of the source of relations."""
 
 
-def open_inputs(places: InputPaths, words: Iterable[str], config: PairsConfig) -> Inputs:
+def open_inputs(paths: InputPaths, words: Iterable[str], config: PairsConfig) -> Inputs:
     """Load the embedder and the relations of these words.
 
     An embedder with trainable weights initialises them from torch's global generator.
@@ -106,29 +106,29 @@ def open_inputs(places: InputPaths, words: Iterable[str], config: PairsConfig) -
         InputError: something is not where it is said to be, or damaged.
     """
     distinct = list(dict.fromkeys(words))
-    relations, source = open_relations(places, distinct, config)
-    return Inputs(open_embedder(places.words, distinct), relations, source)
+    relations, source = open_relations(paths, distinct, config)
+    return Inputs(open_embedder(paths.words, distinct), relations, source)
 
 
 _Opened = tuple[RelationSource, dict[str, Any]]
 
 
-def open_relations(places: InputPaths, words: list[str], config: PairsConfig) -> _Opened:
+def open_relations(paths: InputPaths, words: list[str], config: PairsConfig) -> _Opened:
     """The source of relations among these words alone, and what is known of it."""
-    opened = [_SOURCES[kind](places, words, config) for kind in places.kinds_of_pairs]
+    opened = [_SOURCES[kind](paths, words, config) for kind in paths.kinds_of_pairs]
     if len(opened) == 1:
         return opened[0]
     known = ChainMap(*(facts for _, facts in opened))
     return ConcatenatedSources([source for source, _ in opened], words), dict(known)
 
 
-def _no_pairs(places: InputPaths, words: list[str], config: PairsConfig) -> _Opened:
-    del places, words, config
+def _no_pairs(paths: InputPaths, words: list[str], config: PairsConfig) -> _Opened:
+    del paths, words, config
     return EmptySource(), {}
 
 
-def _pair_vectors(places: InputPaths, words: list[str], config: PairsConfig) -> _Opened:
-    saved = load_model(find_model(places.pair_model))
+def _pair_vectors(paths: InputPaths, words: list[str], config: PairsConfig) -> _Opened:
+    saved = load_model(find_model(paths.pair_model))
     layer = PairAttention(
         subset_vocabulary(whitened_weights(saved, config.whitening), words),
         dropout=config.dropout,
@@ -146,13 +146,13 @@ def _pair_vectors(places: InputPaths, words: list[str], config: PairsConfig) -> 
     }
 
 
-def _wordnet(places: InputPaths, words: list[str], config: PairsConfig) -> _Opened:
+def _wordnet(paths: InputPaths, words: list[str], config: PairsConfig) -> _Opened:
     del config
-    return WordNetAttention(WordNet.open(places.wordnet), words), {}
+    return WordNetAttention(WordNet.open(paths.wordnet), words), {}
 
 
-def _differences(places: InputPaths, words: list[str], config: PairsConfig) -> _Opened:
-    path = places.pair_vectors or places.words
+def _differences(paths: InputPaths, words: list[str], config: PairsConfig) -> _Opened:
+    path = paths.pair_vectors or paths.words
     if Path(path).is_dir():
         raise UsageError(
             f"{path}: is a folder; --pairs pair_distance takes differences of word vectors: "

@@ -18,7 +18,12 @@ from safetensors.torch import load, save
 from torch import nn
 
 from pair2vec.errors import InputError, UsageError
-from pair2vec.experiments.tasks.inputs import InputPaths, check_input_hashes, input_hashes, open_inputs
+from pair2vec.experiments.tasks.inputs import (
+    InputPaths,
+    check_input_hashes,
+    input_hashes,
+    open_inputs,
+)
 from pair2vec.experiments.tasks.layers import copy_weights, set_weights
 from pair2vec.experiments.tasks.task import NetworkSpec, NetworkT, SettingsT, Trained
 from pair2vec.runtime.devices import find_device
@@ -62,7 +67,7 @@ def load_network(
     folder: str | os.PathLike[str],
     words: Iterable[str],
     *,
-    places: Mapping[str, str | None] | None = None,
+    moved: Mapping[str, str | None] | None = None,
     device: str = "auto",
 ) -> Trained[NetworkT]:
     """Open a network that `save_network` wrote.
@@ -71,7 +76,7 @@ def load_network(
         kind: What it must be.
         folder: Where it is.
         words: All words that its inputs may have.
-        places: By the names of `InputPaths`, those that have moved since it was trained.
+        moved: By the names of `InputPaths`, those that have moved since it was trained.
         device: "auto", "cpu", "cuda" or "cuda:N".
 
     Raises:
@@ -81,7 +86,7 @@ def load_network(
     config = read_config(kind, folder)
     settings, named = _described(kind, folder, config)
     weights = _read_weights(kind, folder / WEIGHTS)
-    paths = named.replaced(places or {})
+    paths = named.replaced(moved or {})
     inputs = open_inputs(paths, words, settings.pairs)
     check_input_hashes(input_hashes(paths), config["input_hashes"], folder)
     # The initial weights are replaced at once: drawing them must not disturb the global generator.
