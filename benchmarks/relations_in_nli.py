@@ -17,7 +17,7 @@ import numpy as np
 import machine
 from pair2vec.api import Pair2vec, load
 from pair2vec.experiments.nli.examples import LABELS, NliExample, read_nli_set
-from pair2vec.lexicon.wordnet_check import WORDNET_NAMES
+from pair2vec.lexicon.build import WORDNET_NAMES
 from pair2vec.relations.word_forms import is_form
 from pair2vec.wordnet.dictionary import WordNet
 from pair2vec.wordnet.related_words import related_words

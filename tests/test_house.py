@@ -1,6 +1,7 @@
 """The architecture: which room may import which, and what stays light."""
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,41 +12,24 @@ import pytest
 import pair2vec
 import pair2vec.api
 
-PACKAGE = Path(__file__).parent.parent / "src" / "pair2vec"
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "src" / "pair2vec"
+DESIGN = ROOT / "docs" / "explanation" / "design.md"
 
-# The rooms, and the rooms each may import; CONTRIBUTING.md has the same table with reasons.
-ROOMS: dict[str, str] = {
-    "runtime": "",
-    "text": "runtime",
-    "triples": "runtime text",
-    "theory": "text triples",
-    "word_vectors": "runtime text",
-    "encoders": "kernels",
-    "kernels": "",
-    "training": "runtime encoders kernels triples text model word_vectors",
-    "model": "runtime text",
-    "query": "model text",
-    "relations": "query model text",
-    "wordnet": "",
-    "injection": "encoders kernels model query text wordnet word_vectors",
-    "lexicon": "api relations query model text runtime wordnet",
-    "server": "api relations query lexicon model text",
-    "experiments": (
-        "api injection training triples theory relations query model text runtime wordnet "
-        "word_vectors kernels"
-    ),
-    "cli": (
-        "api runtime text theory word_vectors training model query relations wordnet lexicon "
-        "server experiments"
-    ),
-    "api": "relations query model text",
-    "__main__": "cli",
-    "": "api",  # at first use of a public name
-}
 FOUNDATIONS = {"errors", "arrays", "version"}
 WITHOUT_TORCH = (
     "text triples theory model query relations wordnet lexicon server cli api arrays errors"
 ).split()
+
+
+def rooms() -> dict[str, set[str]]:
+    """The table of the design page: for each room the rooms it may import."""
+    rows = re.findall(
+        r"^\| `(\w+)(?:/|\.py)` \|[^|]*\| ([^|]*) \|$", DESIGN.read_text(), re.MULTILINE
+    )
+    table = {room: {name for name in allowed.split(", ") if name != "–"} for room, allowed in rows}
+    # The package itself imports its API at the first use of a public name.
+    return {**table, "": {"api"}, "__main__": {"cli"}}
 
 
 def modules() -> dict[str, Path]:
@@ -84,10 +68,11 @@ def imported_modules() -> dict[str, set[str]]:
 
 
 def test_a_room_imports_only_the_rooms_of_its_row() -> None:
-    wrong = []
+    table, wrong = rooms(), []
+    assert {path.parent.name for path in PACKAGE.glob("*/__init__.py")} <= set(table)
     for module, imported in imported_modules().items():
         room = room_of(module)
-        allowed = {room, *ROOMS.get(room, "").split(), *FOUNDATIONS}
+        allowed = {room, *table.get(room, ()), *FOUNDATIONS}
         wrong += [f"{module} -> {name}" for name in imported if room_of(name) not in allowed]
     assert not wrong
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from pair2vec.errors import InputError
+from pair2vec.lexicon.build import check_against_wordnet
 from pair2vec.lexicon.export import LexiconEntry
-from pair2vec.lexicon.wordnet_check import check_against_wordnet
 from pair2vec.wordnet.dictionary import WordNet
 
 

@@ -28,9 +28,9 @@ from pair2vec.errors import InputError
 
 if TYPE_CHECKING:
     from pair2vec.api import Pair2vec
+    from pair2vec.lexicon.build import WordNetAgreement
     from pair2vec.lexicon.candidates import Terms
     from pair2vec.lexicon.export import LexiconEntry
-    from pair2vec.lexicon.wordnet_check import WordNetAgreement
     from pair2vec.text.corpus import Corpus
 
 
@@ -144,7 +144,7 @@ def _find_terms(corpus: Corpus, model: Pair2vec, words: Path | None, count: int)
 
 def _check(entries: list[LexiconEntry], wordnet: Path | None) -> list[WordNetAgreement] | None:
     """None where WordNet is not installed."""
-    from pair2vec.lexicon.wordnet_check import check_against_wordnet
+    from pair2vec.lexicon.build import check_against_wordnet
     from pair2vec.wordnet.dictionary import WordNet
 
     try:

@@ -21,6 +21,7 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.table import Table
 
 messages = Console(stderr=True, highlight=False, soft_wrap=True)
 
@@ -158,3 +159,13 @@ def show_count(unit: str, console: Console = messages) -> Iterator[Callable[[int
     """A function to report how many of how many are done."""
     with show_progress(_CountView(unit), console) as report:
         yield lambda done, total: report((done, total))
+
+
+def facts_table(facts: Mapping[str, str]) -> Table:
+    """Names and values, one a line."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    for name, value in facts.items():
+        table.add_row(name, value)
+    return table

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.filesize import decimal
 from rich.table import Table
 
-from pair2vec.cli.messages import print_json, print_table
+from pair2vec.cli.messages import facts_table, print_json, print_table
 from pair2vec.cli.options import (
     ModelFolderArgument,
     OverwriteOption,
@@ -20,11 +19,8 @@ from pair2vec.cli.options import (
     argument,
     check_choice,
 )
+from pair2vec.cli.prepare import corpus_summary
 from pair2vec.errors import UsageError
-
-if TYPE_CHECKING:
-    from pair2vec.runtime.storage import StoragePath
-    from pair2vec.text.corpus import Manifest
 
 
 def info(
@@ -140,40 +136,6 @@ def shrink(
         overwrite=overwrite,
     )
     print_table(facts_table(model_facts(load_model(out))))
-
-
-def corpus_summary(folder: StoragePath, manifest: Manifest) -> Table:
-    """The size of a corpus, and what its vocabulary left out."""
-    dropped = "  ".join(f"{word} ({count:,})" for word, count in manifest.dropped) or "none"
-    rows = {
-        "corpus": str(folder),
-        "documents": f"{manifest.documents:,}",
-        "sentences": f"{manifest.sentences:,}",
-        "tokens": f"{manifest.tokens:,}",
-        "vocabulary": f"{manifest.words:,} words",
-        "out of vocabulary": f"{manifest.out_of_vocabulary_rate:.2%} of the text's "
-        f"{manifest.text_tokens:,} tokens",
-        "most frequent dropped": dropped,
-        "made from": "  ".join(
-            f"{Path(source['name']).name} ({decimal(source['bytes'])})"
-            for source in manifest.sources[:5]
-        )
-        + (f"  and {len(manifest.sources) - 5} more" if len(manifest.sources) > 5 else ""),
-        "fingerprint": manifest.fingerprint[:16],
-    }
-    if manifest.invalid_bytes:
-        rows["invalid UTF-8"] = f"{manifest.invalid_bytes:,} places, replaced by white space"
-    return facts_table(rows)
-
-
-def facts_table(facts: Mapping[str, str]) -> Table:
-    """Names and values, one a line."""
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="bold")
-    table.add_column(overflow="fold")
-    for name, value in facts.items():
-        table.add_row(name, value)
-    return table
 
 
 def models_table(models: Mapping[str, Mapping[str, str]]) -> Table:

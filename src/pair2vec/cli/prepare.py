@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.filesize import decimal
 from rich.progress import (
     BarColumn,
     DownloadColumn,
@@ -16,12 +18,15 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
+from rich.table import Table
 from rich.text import Text
 
-from pair2vec.cli.messages import ProgressView, print_table, say, show_progress
+from pair2vec.cli.messages import ProgressView, facts_table, print_table, say, show_progress
 from pair2vec.cli.options import OverwriteOption, WorkersOption, argument
 
 if TYPE_CHECKING:
+    from pair2vec.runtime.storage import StoragePath
+    from pair2vec.text.corpus import Manifest
     from pair2vec.text.prepare import PrepareProgress
 
 
@@ -54,7 +59,6 @@ def prepare_command(
 
     Stopped or killed, the same command resumes from what is done.
     """
-    from pair2vec.cli.models import corpus_summary
     from pair2vec.runtime.storage import RemotePath, storage_path
     from pair2vec.text.prepare import PrepareConfig, make_corpus
 
@@ -127,3 +131,27 @@ class _DoneColumn(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         return (self._bytes if task.description == "read" else self._pieces).render(task)
+
+
+def corpus_summary(folder: StoragePath, manifest: Manifest) -> Table:
+    """The size of a corpus, and what its vocabulary left out."""
+    dropped = "  ".join(f"{word} ({count:,})" for word, count in manifest.dropped) or "none"
+    rows = {
+        "corpus": str(folder),
+        "documents": f"{manifest.documents:,}",
+        "sentences": f"{manifest.sentences:,}",
+        "tokens": f"{manifest.tokens:,}",
+        "vocabulary": f"{manifest.words:,} words",
+        "out of vocabulary": f"{manifest.out_of_vocabulary_rate:.2%} of the text's "
+        f"{manifest.text_tokens:,} tokens",
+        "most frequent dropped": dropped,
+        "made from": "  ".join(
+            f"{Path(source['name']).name} ({decimal(source['bytes'])})"
+            for source in manifest.sources[:5]
+        )
+        + (f"  and {len(manifest.sources) - 5} more" if len(manifest.sources) > 5 else ""),
+        "fingerprint": manifest.fingerprint[:16],
+    }
+    if manifest.invalid_bytes:
+        rows["invalid UTF-8"] = f"{manifest.invalid_bytes:,} places, replaced by white space"
+    return facts_table(rows)

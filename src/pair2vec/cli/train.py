@@ -14,7 +14,7 @@ from rich.console import Console, Group
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from pair2vec.cli.messages import ProgressView, messages, say, show_progress
+from pair2vec.cli.messages import ProgressView, facts_table, messages, say, show_progress
 from pair2vec.cli.options import (
     CorpusArgument,
     DeviceOption,
@@ -57,7 +57,6 @@ def train_command(  # noqa: PLR0913, PLR0917 - the options of a command
     Ctrl-C writes a checkpoint first; --resume continues from the last one. On several GPUs or
     machines: torchrun --nproc-per-node N -m pair2vec train ...
     """
-    from pair2vec.cli.models import facts_table
     from pair2vec.model.folder import model_facts
     from pair2vec.model.tensors import PRECISIONS
     from pair2vec.text.corpus import open_corpus

@@ -6,6 +6,7 @@ in a job folder beside the output, so that a build that was stopped resumes.
 
 import hashlib
 import json
+import random
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -18,7 +19,7 @@ import numpy as np
 from pair2vec.api import Pair2vec, load
 from pair2vec.errors import UsageError
 from pair2vec.lexicon.candidates import CandidatePairs, Terms, find_terms
-from pair2vec.lexicon.evidence import Evidence, EvidenceScorer, find_evidence
+from pair2vec.lexicon.evidence import EvidenceScorer, find_evidence
 from pair2vec.lexicon.export import LexiconEntry, LexiconFormat, export_lexicon
 from pair2vec.lexicon.inverted_index import InvertedIndex, open_index
 from pair2vec.model.folder import load_model
@@ -28,8 +29,20 @@ from pair2vec.runtime.storage import write_file, writing
 from pair2vec.text.corpus import open_corpus, read_manifest
 from pair2vec.text.engines import local_engine
 from pair2vec.text.vocabulary import WordPair
+from pair2vec.wordnet.dictionary import WordNet
+from pair2vec.wordnet.relations import sense_relations, word_senses
 
 _TERMS_PER_TASK = 50
+
+SAMPLE_SIZE = 2_000
+WORDNET_NAMES = {
+    "synonym": "synonymy",
+    "antonym": "antonymy",
+    "hypernym": "hypernymy",
+    "hyponym": "hyponymy",
+    "co-hyponym": "co_hyponymy",
+}
+"""Our relations, and their names in `sense_relations`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,7 +74,7 @@ class LexiconInputs:
 
 
 class LexiconTask(NamedTuple):
-    """A part of the work: the terms from one number to another."""
+    """A part of the work: a range of the terms."""
 
     inputs: LexiconInputs
     config: LexiconConfig
@@ -146,10 +159,7 @@ def lexicon_tasks(
 
 
 def _write_part(folder: Path, part: LexiconPart) -> None:
-    entries = [
-        {**entry._asdict(), "evidence": [one._asdict() for one in entry.evidence]}
-        for entry in part.entries
-    ]
+    entries = [entry.to_json() for entry in part.entries]
     content = json.dumps({"first": part.first, "last": part.last, "entries": entries})
     write_file(folder / f"terms-{part.first:08d}.json", content.encode())
 
@@ -157,10 +167,7 @@ def _write_part(folder: Path, part: LexiconPart) -> None:
 def _read_parts(folder: Path) -> Iterator[LexiconPart]:
     for path in sorted(folder.glob("terms-*.json")):
         saved = json.loads(path.read_bytes())
-        entries = [
-            LexiconEntry(**{**entry, "evidence": [Evidence(**one) for one in entry["evidence"]]})
-            for entry in saved["entries"]
-        ]
+        entries = [LexiconEntry.from_json(entry) for entry in saved["entries"]]
         yield LexiconPart(saved["first"], saved["last"], entries)
 
 
@@ -179,7 +186,7 @@ def _open_worker(inputs: LexiconInputs) -> "LexiconWorker":
 
 
 class LexiconWorker:
-    """Everything open that the work needs."""
+    """The opened corpus, model and relations of one process."""
 
     def __init__(self, inputs: LexiconInputs) -> None:
         self._model: Pair2vec = load(inputs.model)
@@ -191,25 +198,24 @@ class LexiconWorker:
         self._scorer = EvidenceScorer(self._model, self._relations.definitions, vocabulary)
 
     def entries(self, term: int, config: LexiconConfig) -> list[LexiconEntry]:
-        """Of one term."""
         words = self._terms.words
         partners = self._candidates.partners(term).tolist()
         if not partners:
             return []
         pairs = [(words[term], words[other]) for other in partners]
-        found = self._relations.score(pairs, unrelated=config.unrelated)
+        probabilities = self._relations.score(pairs, unrelated=config.unrelated)
         names = np.array(self._relations.names)
-        best = found.argmax(axis=1)
-        likely = found[np.arange(len(partners)), best]
+        best = probabilities.argmax(axis=1)
+        likely = probabilities[np.arange(len(partners)), best]
         wanted = (names[best] != NONE) & (likely >= config.probability)
         if config.relations:
             wanted &= np.isin(names[best], config.relations)
         order = [row for row in np.argsort(-likely, kind="stable").tolist() if wanted[row]]
-        made = (
+        candidates = (
             self._entry(term, partners[row], str(names[best[row]]), float(likely[row]), config)
             for row in order
         )
-        kept = (entry for entry in made if entry.evidence or not config.needs_evidence)
+        kept = (entry for entry in candidates if entry.evidence or not config.needs_evidence)
         return [entry for entry, _ in zip(kept, range(config.per_term), strict=False)]
 
     def _entry(
@@ -221,3 +227,33 @@ class LexiconWorker:
         evidence = find_evidence(self._index, pair, fit, top=config.evidence)
         words = self._terms.words
         return LexiconEntry(words[term], relation, words[other], probability, evidence)
+
+
+class WordNetAgreement(NamedTuple):
+    relation: str
+    entries: int
+    """In the sample, with both words in WordNet."""
+    confirmed: int
+
+
+def check_against_wordnet(
+    entries: Sequence[LexiconEntry], wordnet: WordNet, seed: int = 0
+) -> list[WordNetAgreement]:
+    """The share of a random sample that WordNet confirms, by relation: a lower bound of precision.
+
+    Only relations that WordNet has, between words that it has; an entry that it does not confirm
+    may still be true.
+    """
+    candidates = [entry for entry in entries if entry.relation in WORDNET_NAMES]
+    sample = random.Random(seed).sample(candidates, min(SAMPLE_SIZE, len(candidates)))
+    checked: dict[str, list[bool]] = {name: [] for name in WORDNET_NAMES}
+    for entry in sample:
+        x, y = (word_senses(wordnet, word) for word in (entry.x, entry.y))
+        if x and y:
+            strength = getattr(sense_relations(x, y), WORDNET_NAMES[entry.relation])
+            checked[entry.relation].append(strength > 0)
+    return [
+        WordNetAgreement(name, len(confirmed), sum(confirmed))
+        for name, confirmed in checked.items()
+        if confirmed
+    ]
