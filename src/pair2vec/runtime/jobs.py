@@ -78,7 +78,7 @@ class JobFolder:
         elif is_begun or self.complete.exists():
             if not overwrite:
                 found = (
-                    "a job that was begun: --resume goes on with it"
+                    "a job that was begun: --resume continues it"
                     if is_begun and not self.complete.exists()
                     else f"{self.product}{' and nothing to resume' if resume else ''}"
                 )

@@ -176,7 +176,7 @@ def entries(folder: StoragePath) -> list[StoragePath]:
 
 
 def size_of(path: StoragePath) -> int | None:
-    """A file's bytes, if they can be told without reading it."""
+    """A file's bytes, if they are known without reading it."""
     return path.size() if isinstance(path, RemotePath) else path.stat().st_size
 
 

@@ -3,8 +3,8 @@
     sources ─► pieces ─► encoded pieces on disk ─► totals ─► vocabulary
                                   └────────────────────────────┴─► tokens.bin
 
-Each encoded piece is a file that is whole or absent, so a job that was killed goes on where it
-was: pieces that are there are not made again. An engine spreads the work on pieces; which one, and
+Each encoded piece is a file that is whole or absent, so a job that was killed resumes where it was:
+finished pieces are not encoded again. An engine spreads the work on pieces; which one, and
 over how many workers, changes nothing in the corpus.
 """
 

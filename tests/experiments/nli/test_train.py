@@ -271,7 +271,7 @@ def test_an_interrupted_training_resumes_to_the_same_classifier(
         assert not (out / "config.json").exists()
     with pytest.raises(UsageError, match="was begun with another data"):
         train_classifier(out, data(2), named, settings(), resume=True)
-    with pytest.raises(UsageError, match="a job that was begun: --resume goes on with it"):
+    with pytest.raises(UsageError, match="a job that was begun: --resume continues it"):
         train_classifier(out, data(3), named, settings())
     assert list((out / "training").glob("step-*"))
     train_classifier(out, data(3), named, settings(), resume=True)

@@ -85,6 +85,8 @@ def load_network(
     folder, found_device = Path(folder), find_device(device)
     config = read_config(kind, folder)
     settings, named = _described(kind, folder, config)
+    if "input_hashes" not in config:
+        raise InputError(f"{folder / NETWORK_CONFIG}: has no hashes of its inputs; train it again")
     weights = _read_weights(kind, folder / WEIGHTS)
     paths = named.replaced(moved or {})
     inputs = open_inputs(paths, words, settings.pairs)
@@ -119,7 +121,7 @@ def read_config(kind: _Kind, folder: Path) -> dict[str, Any]:
     if not (folder / NETWORK_CONFIG).exists():
         raise InputError(
             f"{folder}: not a complete {kind.noun} (no {NETWORK_CONFIG}); if its training was "
-            "stopped, --resume goes on with it"
+            "stopped, --resume continues it"
         )
     config = _parsed(kind, folder / NETWORK_CONFIG)
     if config is None:
