@@ -26,7 +26,7 @@ demo: $(READY)
 	@$(BIN)/pair2vec info demo/corpus --sentences 12
 
 test: $(READY)
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto
 
 lint: $(READY)
 	$(BIN)/ruff check src tests benchmarks examples

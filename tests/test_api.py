@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from tests.tiny_model import save_tiny_model
@@ -29,7 +29,6 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Pair2vec:
 # Pairs.
 
 
-@settings(deadline=None)
 @given(pairs=PAIRS, data=st.data())
 def test_a_pair_does_not_depend_on_the_others_of_its_batch_or_their_order(
     model: Pair2vec, pairs: list[tuple[str, str]], data: st.DataObject
@@ -89,7 +88,6 @@ def test_words_are_read_as_prepare_reads_them(model: Pair2vec) -> None:
 # Patterns and scores.
 
 
-@settings(deadline=None)
 @given(pairs=PAIRS, patterns=st.lists(PATTERN, min_size=1, max_size=4))
 def test_a_score_is_the_product_of_pair_and_context_whatever_else_is_asked(
     model: Pair2vec, pairs: list[tuple[str, str]], patterns: list[str]
@@ -121,7 +119,6 @@ def test_a_pattern_that_is_none_is_refused(model: Pair2vec, pattern: str) -> Non
 # Slots.
 
 
-@settings(deadline=None)
 @given(word=CHOICE, pattern=PATTERN, slot=st.sampled_from(["x", "y"]), top=st.integers(1, 20))
 def test_fill_is_the_score_of_every_word_in_order(
     model: Pair2vec, word: str, pattern: str, slot: str, top: int
@@ -184,7 +181,6 @@ def cosine(first: NDArray[np.float32], second: NDArray[np.float32]) -> float:
     return float(first @ second / np.linalg.norm(first) / np.linalg.norm(second))
 
 
-@settings(deadline=None)
 @given(
     words=st.tuples(CHOICE, CHOICE, CHOICE),
     alpha=st.sampled_from([0.0, 0.3, 1.0]),

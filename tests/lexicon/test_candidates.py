@@ -78,7 +78,7 @@ def slow_cooccurrences(corpus: Corpus, word: str) -> Counter[str]:
     return counts
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(TEXTS, st.integers(5, 60))
 def test_terms_that_cooccur_are_those_of_a_plain_count(text: str, shard_ids: int) -> None:
     with TemporaryDirectory() as folder:

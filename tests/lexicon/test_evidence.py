@@ -61,7 +61,7 @@ def slow_positions(index: InvertedIndex, pair: WordPair) -> list[PairPosition]:
     return positions
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(TEXTS, st.integers(5, 60))
 def test_positions_are_those_of_a_plain_search(text: str, shard_ids: int) -> None:
     with TemporaryDirectory() as folder:

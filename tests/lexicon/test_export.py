@@ -57,7 +57,7 @@ def test_json_lines_are_the_entries(entries: list[LexiconEntry]) -> None:
     assert list(map(LexiconEntry.from_json, lines)) == entries
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(ANY_ENTRIES)
 def test_turtle_is_parsed_and_has_every_relation_with_its_probability(
     entries: list[LexiconEntry],

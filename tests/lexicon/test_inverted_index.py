@@ -18,7 +18,7 @@ TEXTS = st.lists(
 ).map("\n".join)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(TEXTS, st.integers(5, 60), st.integers(1, 9), st.sampled_from([0.05, 0.2, 1.0]))
 def test_each_indexed_word_has_its_positions_in_order(
     text: str, shard_ids: int, block: int, share: float

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pair2vec.relations.regression import fit_logistic, softmax
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(seed=st.integers(0, 2**20), classes=st.integers(2, 5), penalty=st.floats(0.5, 20))
 def test_the_gradient_is_zero_at_the_solution(seed: int, classes: int, penalty: float) -> None:
     random = np.random.default_rng(seed)

@@ -55,7 +55,7 @@ def bundled() -> Pair2vec:
     return pair2vec.load()
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(pairs=PAIRS, unrelated=st.floats(0.01, 0.99))
 def test_probabilities_sum_to_one_and_do_not_depend_on_the_other_pairs(
     relations: Relations, pairs: list[tuple[str, str]], unrelated: float

@@ -5,7 +5,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pair2vec.errors import InputError
@@ -38,7 +38,6 @@ def write(
         )
 
 
-@settings(deadline=None)  # it waits for the disk
 @given(SENTENCES, st.integers(2, 40))
 def test_a_corpus_gives_back_its_sentences_over_any_number_of_shards(
     sentences: list[list[str]], shard_ids: int

@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pair2vec.errors import InputError, UsageError
@@ -23,7 +23,6 @@ WORDS = st.lists(st.text("abcé字", min_size=1, max_size=3), max_size=30)
 KNOWN = Vocabulary([WordCount(word, 1) for word in ("hot", "cold", "cola", "called")])
 
 
-@settings(deadline=None)  # it waits for the disk
 @given(st.lists(WORDS, max_size=20), st.integers(1, 20))
 def test_counts_spilled_to_disk_equal_counts_in_memory(pieces: list[list[str]], limit: int) -> None:
     expected = Counter(word for piece in pieces for word in piece)

@@ -70,7 +70,7 @@ def entry(counts: Counts, number: int) -> Counts:
     return Counts(*(int(np.asarray(part)[number]) for part in counts))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(TEXTS, st.integers(4, 60), st.integers(1, 30), st.data())
 def test_a_pattern_is_counted_as_the_enumerator_counts_it(
     text: str, shard_ids: int, block: int, data: st.DataObject
@@ -96,7 +96,7 @@ def test_a_pattern_is_counted_as_the_enumerator_counts_it(
         assert count_pattern(corpus, pair, pattern) == slow_counts(triples, pair, pattern)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(TEXTS, st.integers(4, 60), st.integers(1, 30), st.data())
 def test_all_contexts_of_a_pair_are_found_with_all_their_counts(
     text: str, shard_ids: int, block: int, data: st.DataObject
@@ -112,7 +112,7 @@ def test_all_contexts_of_a_pair_are_found_with_all_their_counts(
             assert entry(contexts.counts, number) == expected
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(TEXTS, st.integers(4, 60), st.integers(1, 30))
 def test_the_table_of_a_corpus_has_every_triple_with_all_its_counts(
     text: str, shard_ids: int, block: int

@@ -1,24 +1,14 @@
-"""What all tests of training share: one thread, and the text of a small world."""
+"""What all tests of training share: the text of a small world."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import torch
 from tests.training.small_run import given_vectors
 
 from pair2vec.experiments.miniworld.world import MiniWorld
 from pair2vec.text.corpus import Corpus
 from pair2vec.text.prepare import prepare
 from pair2vec.word_vectors.formats import write_vec
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_thread() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture(scope="module")

@@ -52,7 +52,7 @@ def total(batches: list[TripleBatch]) -> Counter[Triple]:
     return triples
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(TEXTS, st.integers(4, 40))
 def test_without_subsampling_an_epoch_is_every_triple_once(text: str, shard_ids: int) -> None:
     with TemporaryDirectory() as folder:

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from numpy.typing import NDArray
@@ -91,7 +91,6 @@ ANY_VECTORS = array_shapes(min_dims=2, max_dims=2, max_side=6).flatmap(
 )
 
 
-@settings(deadline=None)  # it waits for the disk
 @given(ANY_VECTORS, st.data(), st.sampled_from(["", ".gz", ".bz2", ".xz"]))
 def test_vectors_are_read_back_bit_for_bit(
     vectors: NDArray[np.float32], data: st.DataObject, suffix: str
@@ -227,7 +226,6 @@ BEGINNINGS = [
 ]
 
 
-@settings(deadline=None)  # it waits for the disk
 @given(st.sampled_from(BEGINNINGS), st.binary(max_size=200))
 def test_whatever_the_bytes_the_error_is_one_of_ours(beginning: bytes, rest: bytes) -> None:
     with TemporaryDirectory() as folder:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.wordnet.real_wordnet import real_wordnet
 from tests.wordnet.small_wordnet import Link, Meaning, meaning, small_wordnet
@@ -211,7 +211,6 @@ def defined_relations(world: Sequence[Meaning], x: str, y: str) -> WordNetRelati
     )
 
 
-@settings(deadline=None)  # it waits for the disk
 @given(world=small_worlds())
 def test_all_ways_to_the_relations_of_a_random_world_agree(
     world: list[Meaning], tmp_path_factory: pytest.TempPathFactory

@@ -43,7 +43,7 @@ def run_by_torch(network: Bidirectional, sequence: Tensor) -> Tensor:
     return torch.cat([network.ahead(sequence)[0], back], dim=1)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.lists(LENGTHS, min_size=1, max_size=2))
 @example([[0], [1]])
 def test_a_sequence_is_encoded_as_if_it_were_alone(lengths: list[list[int]]) -> None:
