@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import TEXT, console
-from tests.command import assert_fails, pair2vec
+from tests.command import assert_fails, pair2vec, pair2vec_process
 
 from pair2vec.cli.messages import ProgressView, show_progress
 from pair2vec.cli.prepare import PrepareView
@@ -111,7 +111,7 @@ def many_words(path: Path) -> Path:
 
 def test_a_write_that_fails_is_a_failure_and_can_be_resumed(tmp_path: Path) -> None:
     arguments = ("prepare", many_words(tmp_path / "text.txt"), "--out", tmp_path / "corpus")
-    failed = pair2vec(*arguments, largest_file=50_000)
+    failed = pair2vec_process(*arguments, largest_file=50_000)
     assert_fails(failed, 1, "corpus: File too large", "run the same command again")
     assert_fails(pair2vec("info", tmp_path / "corpus"), 1, "not a complete corpus")
     assert pair2vec(*arguments).returncode == 0

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.command import assert_fails, pair2vec
+from tests.command import assert_fails
+from tests.command import pair2vec_process as pair2vec
 
 from pair2vec.errors import Pair2vecError, UsageError
 from pair2vec.text.prepare import open_engine, prepare
@@ -87,12 +88,12 @@ def test_without_an_address_a_cluster_is_started_and_stopped(
 
 
 def ray_processes() -> set[int]:
-    found = set()
+    processes = set()
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             command = (folder / "cmdline").read_bytes()
         except OSError:
             continue
         if b"raylet" in command and (folder / "stat").read_text().split()[2] != "Z":
-            found.add(int(folder.name))
-    return found - {os.getpid()}
+            processes.add(int(folder.name))
+    return processes - {os.getpid()}

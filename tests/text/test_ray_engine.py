@@ -12,7 +12,7 @@ from threading import Timer
 from typing import Any
 
 import pytest
-from tests.command import pair2vec
+from tests.command import pair2vec_process as pair2vec
 
 from pair2vec.errors import InputError, Pair2vecError
 from pair2vec.runtime.storage import storage_path
