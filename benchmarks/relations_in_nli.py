@@ -1,11 +1,12 @@
 """How well a relation of two words predicts the label of their sentences: pair2vec and WordNet.
 
-    python benchmarks/relations_in_nli.py SET... [--model MODEL] [--wordnet FOLDER] [--sure 0.5]
+    python benchmarks/relations_in_nli.py SET... [--model MODEL] [--wordnet FOLDER]
+        [--threshold 0.5]
 
 SET is a jsonl file of labelled premises and hypotheses. Counted are the pairs of a word that only
 the premise has and one that only the hypothesis has, but for forms of one word. For each relation:
 how many such pairs have it, and which labels their examples have. pair2vec's built-in relations
-count where their probability is above `--sure`; the WordNet features of KIM are the baseline.
+count where their probability is above `--threshold`; the WordNet features of KIM are the baseline.
 """
 
 import argparse
@@ -36,13 +37,13 @@ def main() -> None:
     parser.add_argument("sets", nargs="+")
     parser.add_argument("--model")
     parser.add_argument("--wordnet")
-    parser.add_argument("--sure", type=float, default=0.5)
+    parser.add_argument("--threshold", type=float, default=0.5, help="of probability")
     arguments = parser.parse_args()
     print(machine.describe())
     examples = [example for path in arguments.sets for example in read_nli_set(path).examples]
     labelled = labelled_pairs(examples)
     print(f"{len(examples):,} examples, {len(labelled):,} distinct pairs of words")
-    predicted = dict(predicted_pairs(load(arguments.model), [*labelled], arguments.sure))
+    predicted = dict(predicted_pairs(load(arguments.model), [*labelled], arguments.threshold))
     in_wordnet = dict(wordnet_pairs(WordNet.open(arguments.wordnet), [*labelled]))
     print(f"\n{'':24}{'pairs':>8}" + "".join(f"{label:>16}" for label in LABELS))
     for relation in WORDNET_NAMES:
@@ -68,7 +69,7 @@ def predicted_pairs(
     known = [pair for pair in pairs if all(word in model.vocabulary for word in pair)]
     relations = model.relations()
     parts = [
-        relations.score(known[start : start + CHUNK]) > threshold
+        relations.predict_proba(known[start : start + CHUNK]) > threshold
         for start in range(0, len(known), CHUNK)
     ]
     is_predicted = np.concatenate(parts)

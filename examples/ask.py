@@ -25,8 +25,8 @@ def main() -> None:
     relations = model.relations()
     pairs = [("hot", "cold"), ("paris", "france"), ("copper", "metal"), ("wheel", "senate")]
     print("predicted relations:")
-    for (x, y), name, row in zip(pairs, relations.name(pairs), relations.score(pairs), strict=True):
-        print(f"  {x} : {y}  {name}, probability {row.max():.2f}")
+    for (x, y), row in zip(pairs, relations.predict_proba(pairs), strict=True):
+        print(f"  {x} : {y}  {relations.names[row.argmax()]}, probability {row.max():.2f}")
 
     try:
         model.pair("chaep", "expensive")

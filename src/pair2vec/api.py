@@ -35,8 +35,17 @@ from pair2vec.relations.definitions import read_definitions
 from pair2vec.relations.relations import Relations
 from pair2vec.text.vocabulary import Vocabulary, look_up_pair, look_up_word
 
-__all__ = ["Match", "Pair2vec", "PairBatch", "PairMatch", "PatternMatch"]
-__all__ += ["RelationClassifier", "RelationMatch", "Relations", "load"]
+__all__ = [
+    "Match",
+    "Pair2vec",
+    "PairBatch",
+    "PairMatch",
+    "PatternMatch",
+    "RelationClassifier",
+    "RelationMatch",
+    "Relations",
+    "load",
+]
 
 
 class PairBatch(NamedTuple):
@@ -337,7 +346,7 @@ class DirectedPair(NamedTuple):
     """None where the model keeps none."""
 
     @classmethod
-    def of(cls, model: Pair2vec, x: str, y: str, *, top: int = 10) -> "DirectedPair":
+    def from_model(cls, model: Pair2vec, x: str, y: str, *, top: int = 10) -> "DirectedPair":
         vector = model.pair(x, y, direction="forward", normalised=False)
         return cls(
             x,

@@ -36,10 +36,10 @@ def words() -> WordTable:
 
 
 def numeric_gradient(
-    network: Mlp, place: int, rows: NDArray[np.float32], labels: NDArray[np.intp]
+    network: Mlp, number: int, rows: NDArray[np.float32], labels: NDArray[np.intp]
 ) -> float:
     """Of the loss, by one number of a parameter."""
-    parameter = network._parameters[place]
+    parameter = network._parameters[number]
     index = tuple(np.array(parameter.shape) // 2)
     kept, losses = parameter[index].copy(), []
     for change in (1e-2, -1e-2):
@@ -56,9 +56,9 @@ def test_gradients_are_those_of_the_loss() -> None:
     config = MlpConfig(hidden=7, steps=5, dropout=0.0, input_dropout=0.0)
     network = Mlp(rows, labels, 3, config, random)
     gradients = network._gradients(network._standardised(rows), labels, config, random)
-    for place, gradient in enumerate(gradients):
+    for number, gradient in enumerate(gradients):
         index = tuple(np.array(gradient.shape) // 2)
-        expected = numeric_gradient(network, place, rows, labels)
+        expected = numeric_gradient(network, number, rows, labels)
         assert gradient[index] == pytest.approx(expected, abs=2e-3)
 
 

@@ -60,20 +60,22 @@ def bundled() -> Pair2vec:
 def test_probabilities_sum_to_one_and_do_not_depend_on_the_other_pairs(
     relations: Relations, pairs: list[tuple[str, str]], unrelated: float
 ) -> None:
-    found = relations.score(pairs, unrelated=unrelated)
+    found = relations.predict_proba(pairs, unrelated=unrelated)
     assert found.shape == (len(pairs), 3)
     np.testing.assert_allclose(found.sum(axis=1), 1, atol=1e-5)
     assert (found >= 0).all()
     for pair, row in zip(pairs, found, strict=True):
-        np.testing.assert_allclose(relations.score([pair], unrelated=unrelated)[0], row, atol=1e-4)
+        np.testing.assert_allclose(
+            relations.predict_proba([pair], unrelated=unrelated)[0], row, atol=1e-4
+        )
 
 
 def test_names_end_with_none_and_no_pairs_give_no_rows(relations: Relations) -> None:
     assert relations.names == ("like", "above", "none")
-    assert relations.score([]).shape == (0, 3)
-    assert relations.name([]) == []
-    best = relations.score([("c0", "d0")]).argmax()
-    assert relations.name([("c0", "d0")]) == [relations.names[best]]
+    assert relations.predict_proba([]).shape == (0, 3)
+    assert relations.predict([]) == []
+    best = relations.predict_proba([("c0", "d0")]).argmax()
+    assert relations.predict([("c0", "d0")]) == [relations.names[best]]
 
 
 def test_features_are_those_of_plain_loops(model: Pair2vec) -> None:
@@ -96,15 +98,17 @@ def test_features_are_those_of_plain_loops(model: Pair2vec) -> None:
     for row, (first, second) in enumerate(zip(x.tolist(), y.tolist(), strict=True)):
         own = vector(first, second)
         np.testing.assert_allclose(values[row, : len(own)], own, atol=1e-5)
-        for place in range(2):
+        for relation in range(2):
             cosines = sorted(
                 float(own @ vector(a, b)) / 2 if not {a, b} & {first, second} else -1.0
-                for a, b, of in zip(
+                for a, b, label in zip(
                     examples.x.tolist(), examples.y.tolist(), examples.relation, strict=True
                 )
-                if of == place
+                if label == relation
             )
-            assert values[row, len(own) + place] == pytest.approx(np.mean(cosines[-3:]), abs=1e-5)
+            assert values[row, len(own) + relation] == pytest.approx(
+                np.mean(cosines[-3:]), abs=1e-5
+            )
         words = model.unit_words
         similarity = float(words[first] @ words[second])
         negated = similarity if row == 1 else 0.0
@@ -113,10 +117,10 @@ def test_features_are_those_of_plain_loops(model: Pair2vec) -> None:
         both = [words[first], words[second], words[first] * words[second]]
         np.testing.assert_allclose(values[row, features.words], np.concatenate(both), atol=1e-5)
         offsets = words[examples.y] - words[examples.x]
-        for place in range(2):
-            shifted = words[first] + offsets[examples.relation == place].mean(axis=0)
+        for relation in range(2):
+            shifted = words[first] + offsets[examples.relation == relation].mean(axis=0)
             cosine = float(shifted @ words[second] / np.linalg.norm(shifted))
-            assert values[row, len(own) + 4 + place] == pytest.approx(cosine, abs=1e-5)
+            assert values[row, len(own) + 4 + relation] == pytest.approx(cosine, abs=1e-5)
 
 
 def test_a_pattern_with_y_before_x_takes_the_pair_the_other_way_round(model: Pair2vec) -> None:
@@ -161,9 +165,9 @@ def test_neighbours_are_the_words_with_the_highest_probability(
     ids = model.vocabulary.ids
     cosines = model.unit_words[[ids[word] for word in everyone]] @ model.unit_words[ids["a3"]]
     # The cosine of the words counts in a symmetric relation.
-    for place, (name, weight) in enumerate((("like", 2.0), ("above", 0.0))):
+    for column, (name, weight) in enumerate((("like", 2.0), ("above", 0.0))):
         found = relations.neighbours("a3", name, top=5)
-        scores = relations.score([("a3", word) for word in everyone])[:, place]
+        scores = relations.predict_proba([("a3", word) for word in everyone])[:, column]
         order = np.argsort(-scores * np.exp(weight * cosines), kind="stable")[:5]
         assert [match.score for match in found] == pytest.approx(scores[order].tolist(), abs=1e-4)
     among = relations.neighbours("a3", "like", among=["b3", "c3", "a3"])
@@ -193,13 +197,13 @@ def test_wrong_queries_say_what_is_wrong(relations: Relations, model: Pair2vec) 
     with pytest.raises(UsageError, match="'none' is not defined"):
         relations.neighbours("a0", "none")
     with pytest.raises(UnknownWordError, match="'zzz'"):
-        relations.score([("a0", "zzz")])
+        relations.predict_proba([("a0", "zzz")])
     for share in (0, 1, float("nan")):
         with pytest.raises(UsageError, match="unrelated is"):
-            relations.score([("a0", "b0")], unrelated=share)
+            relations.predict_proba([("a0", "b0")], unrelated=share)
     unknown = RelationDefinition(name="far", examples=(("x", "y"),), patterns=("X afar Y",))
     with pytest.raises(UsageError, match="knows none of its examples and patterns"):
-        Relations([unknown], model.space).score([("a0", "b0")])
+        Relations([unknown], model.space).predict_proba([("a0", "b0")])
 
 
 def test_a_relation_by_patterns_alone_finds_its_own_examples(model: Pair2vec) -> None:
@@ -224,7 +228,7 @@ def test_the_bundled_model_predicts_common_relations(bundled: Pair2vec) -> None:
     }
     examples = {pair for one in read_definitions() for pair in one.all_examples}
     assert not examples & expected.keys()
-    assert bundled.relations().name(expected) == list(expected.values())
+    assert bundled.relations().predict(expected) == list(expected.values())
     for word, opposite in (("cheap", "expensive"), ("increase", "decrease"), ("hot", "cold")):
         assert bundled.neighbours(word, relation="antonym", top=1)[0].word == opposite
     words = {match.word for match in bundled.neighbours("cheap", "synonym", top=40)}
@@ -246,13 +250,13 @@ def test_the_bundled_model_separates_antonyms_synonyms_and_co_hyponyms(
     }
     examples = {word for one in read_definitions() for pair in one.examples for word in pair}
     assert not examples & {word for pair in expected for word in pair}
-    assert dict(zip(expected, bundled.relations().name(expected), strict=True)) == expected
+    assert dict(zip(expected, bundled.relations().predict(expected), strict=True)) == expected
 
 
 def test_forms_of_a_word_are_in_no_relation(bundled: Pair2vec) -> None:
     relations = bundled.relations()
     forms = [("stands", "standing"), ("stood", "standing"), ("hold", "held"), ("town", "towns")]
-    np.testing.assert_array_equal(relations.score(forms), [[0] * 10 + [1]] * len(forms))
+    np.testing.assert_array_equal(relations.predict_proba(forms), [[0] * 10 + [1]] * len(forms))
     opposites = [match.word for match in bundled.neighbours("standing", "antonym", top=3)]
     assert opposites[0] == "sitting"
     assert not {"stands", "stood"} & {*opposites}
@@ -266,11 +270,11 @@ def test_forms_are_related_where_an_example_has_two(bundled: Pair2vec, tmp_path:
     examples = [f"{word} {'armies' if word == 'army' else word + 's'}" for word in pairs]
     file.write_text(f'[plural]\ndefinition = "y is several of x"\nexamples = {examples}\n')
     plural = bundled.relations(file)
-    assert plural.name([("lake", "lakes"), ("lake", "senate")]) == ["plural", "none"]
+    assert plural.predict([("lake", "lakes"), ("lake", "senate")]) == ["plural", "none"]
     assert plural.neighbours("lake", "plural", top=1)[0].word == "lakes"
 
 
 def test_relations_are_the_same_each_time(model: Pair2vec) -> None:
     pairs = [("a0", "b1"), ("c11", "d11")]
-    first, second = (Relations(DEFINITIONS, model.space).score(pairs) for _ in range(2))
+    first, second = (Relations(DEFINITIONS, model.space).predict_proba(pairs) for _ in range(2))
     np.testing.assert_array_equal(first, second)

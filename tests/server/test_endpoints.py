@@ -38,10 +38,10 @@ def test_each_endpoint_answers_as_the_library_does(client: TestClient, model: Pa
 
 
 def test_a_pair_has_its_vector_only_on_request(client: TestClient, model: Pair2vec) -> None:
-    whole = DirectedPair.of(model, "hot", "cold").as_json()
+    whole = DirectedPair.from_model(model, "hot", "cold").as_json()
     content = answer(client, "pair", x="hot", y="cold", vector=True)
     assert content["forward"] == whole
-    assert content["backward"] == DirectedPair.of(model, "cold", "hot").as_json()
+    assert content["backward"] == DirectedPair.from_model(model, "cold", "hot").as_json()
     content = answer(client, "pair", x="hot", y="cold", direction="forward")
     del whole["vector"]
     assert content["forward"] == whole

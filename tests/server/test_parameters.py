@@ -10,9 +10,9 @@ from pair2vec.errors import UsageError
 from pair2vec.server.parameters import Parameter, parse_parameters
 
 TOP = Parameter(
-    name="top", description="How many.", kind="integer", default=10, minimum=1, maximum=100
+    name="top", description="How many.", value_type="integer", default=10, minimum=1, maximum=100
 )
-SHARE = Parameter(name="share", description="Of all.", kind="number", minimum=0, maximum=1)
+SHARE = Parameter(name="share", description="Of all.", value_type="number", minimum=0, maximum=1)
 ANYTHING = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),

@@ -13,12 +13,12 @@ from rich.text import Text
 
 from pair2vec.cli.messages import print_table
 from pair2vec.cli.prepare import prepare_command
-from pair2vec.cli.questions import open_model
+from pair2vec.cli.query_io import open_model
 from pair2vec.cli.train import train_command, vectors
 
 if TYPE_CHECKING:
     from pair2vec.api import Pair2vec
-    from pair2vec.experiments.miniworld.exam import WorldAccuracy, WorldAnswer
+    from pair2vec.experiments.miniworld.evaluate import WorldAccuracy, WorldAnswer
 
 
 _FILLS = (
@@ -45,7 +45,7 @@ def demo(
 
     Takes about two minutes on two cores.
     """
-    from pair2vec.experiments.miniworld.exam import (
+    from pair2vec.experiments.miniworld.evaluate import (
         analogy_questions,
         answer_analogies,
         answer_slots,
@@ -159,7 +159,7 @@ def accuracy_table(title: str, accuracies: Sequence[WorldAccuracy]) -> Table:
     for accuracy in accuracies:
         if accuracy.relation == "all" and not accuracy.held_out:
             table.add_section()
-        shares = (accuracy.right, accuracy.right_of_all, accuracy.counted, accuracy.chance)
+        shares = (accuracy.right, accuracy.right_of_all, accuracy.co_occurrence, accuracy.chance)
         table.add_row(
             accuracy.relation,
             "held out" if accuracy.held_out else "seen",
@@ -185,6 +185,6 @@ def examples_table(answers: Sequence[WorldAnswer], seen: int = 1, held_out: int 
                 for word in answer.ranked[:3]
             )
             pattern = getattr(question, "pattern", "")
-            kind = "held out" if question.held_out else "seen"
-            table.add_row(kind, pattern, question.x, best, " or ".join(sorted(question.answers)))
+            split = "held out" if question.held_out else "seen"
+            table.add_row(split, pattern, question.x, best, " or ".join(sorted(question.answers)))
     return table

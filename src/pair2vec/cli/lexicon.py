@@ -23,7 +23,7 @@ from pair2vec.cli.options import (
     WorkersOption,
     check_choice,
 )
-from pair2vec.cli.questions import read_lines
+from pair2vec.cli.query_io import read_lines
 from pair2vec.errors import InputError
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def lexicon(  # noqa: PLR0913, PLR0917 - the options of a command
     from pair2vec.relations.definitions import read_definitions
     from pair2vec.text.corpus import open_corpus
 
-    kind = lexicon_format(out, file_format)
+    chosen_format = lexicon_format(out, file_format)
     names = [definition.name for definition in read_definitions(relations)]
     for name in relation or []:
         check_choice("--relation", name, names)
@@ -122,12 +122,12 @@ def lexicon(  # noqa: PLR0913, PLR0917 - the options of a command
             inputs,
             config,
             out,
-            kind,
+            chosen_format,
             workers=workers or len(os.sched_getaffinity(0)),
             overwrite=overwrite,
             report=report,
         )
-    print_table(lexicon_summary(entries, _check(entries, wordnet), out))
+    print_table(lexicon_summary(entries, _agreement(entries, wordnet), out))
 
 
 def _find_terms(corpus: Corpus, model: Pair2vec, words: Path | None, count: int) -> Terms:
@@ -142,7 +142,7 @@ def _find_terms(corpus: Corpus, model: Pair2vec, words: Path | None, count: int)
     return terms
 
 
-def _check(entries: list[LexiconEntry], wordnet: Path | None) -> list[WordNetAgreement] | None:
+def _agreement(entries: list[LexiconEntry], wordnet: Path | None) -> list[WordNetAgreement] | None:
     """None where WordNet is not installed."""
     from pair2vec.lexicon.build import check_against_wordnet
     from pair2vec.wordnet.dictionary import WordNet

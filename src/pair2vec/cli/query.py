@@ -23,7 +23,7 @@ from pair2vec.cli.options import (
     argument,
     check_choice,
 )
-from pair2vec.cli.questions import (
+from pair2vec.cli.query_io import (
     FIT,
     STDIN,
     CommandAnswer,
@@ -144,7 +144,9 @@ def pair(
 
     def answer(x: str, y: str) -> CommandAnswer:
         pairs = {"forward": (x, y), "backward": (y, x)}
-        directed = {name: DirectedPair.of(opened, *pairs[name], top=top) for name in directions}
+        directed = {
+            name: DirectedPair.from_model(opened, *pairs[name], top=top) for name in directions
+        }
         return CommandAnswer(
             query_record("pair", opened, x=x, y=y, direction=direction, top=top),
             {name: one_way.as_json() for name, one_way in directed.items()},

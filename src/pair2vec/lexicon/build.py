@@ -47,7 +47,7 @@ WORDNET_NAMES = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LexiconConfig:
-    """What is an entry."""
+    """What makes two terms an entry."""
 
     relations: tuple[str, ...] = ()
     """Which are wanted; none means all."""
@@ -65,7 +65,7 @@ class LexiconConfig:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LexiconInputs:
-    """Where everything is; small, to be sent to other processes."""
+    """What a lexicon is built from: paths and terms, small enough to send to other processes."""
 
     corpus: Path
     model: Path
@@ -94,13 +94,13 @@ def build_lexicon(
     inputs: LexiconInputs,
     config: LexiconConfig,
     out: Path,
-    kind: LexiconFormat,
+    file_format: LexiconFormat,
     *,
     workers: int = 1,
     overwrite: bool = False,
-    report: Callable[[int, int], None] = lambda done, all_: None,
+    report: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[LexiconEntry]:
-    """Make a lexicon, or finish one that was begun, and write it to `out`.
+    """Build a lexicon, or resume one that was begun, and write it to `out`.
 
     `report` is called with how many terms of how many are done.
 
@@ -119,10 +119,10 @@ def build_lexicon(
             for part in ordered_map(build_part, tasks):
                 _write_part(state, part)
                 parts[part.first] = part
-                report(sum(one.last - one.first for one in parts.values()), len(inputs.terms))
+                report(sum(p.last - p.first for p in parts.values()), len(inputs.terms))
         entries = [entry for first in sorted(parts) for entry in parts[first].entries]
         with writing(out) as file:
-            for line in export_lexicon(entries, kind):
+            for line in export_lexicon(entries, file_format):
                 file.write(line.encode())
         shutil.rmtree(state)
     return entries
@@ -203,16 +203,16 @@ class LexiconWorker:
         if not partners:
             return []
         pairs = [(words[term], words[other]) for other in partners]
-        probabilities = self._relations.score(pairs, unrelated=config.unrelated)
+        probabilities = self._relations.predict_proba(pairs, unrelated=config.unrelated)
         names = np.array(self._relations.names)
         best = probabilities.argmax(axis=1)
-        likely = probabilities[np.arange(len(partners)), best]
-        wanted = (names[best] != NONE) & (likely >= config.probability)
+        highest = probabilities[np.arange(len(partners)), best]
+        wanted = (names[best] != NONE) & (highest >= config.probability)
         if config.relations:
             wanted &= np.isin(names[best], config.relations)
-        order = [row for row in np.argsort(-likely, kind="stable").tolist() if wanted[row]]
+        order = [row for row in np.argsort(-highest, kind="stable").tolist() if wanted[row]]
         candidates = (
-            self._entry(term, partners[row], str(names[best[row]]), float(likely[row]), config)
+            self._entry(term, partners[row], str(names[best[row]]), float(highest[row]), config)
             for row in order
         )
         kept = (entry for entry in candidates if entry.evidence or not config.needs_evidence)

@@ -12,19 +12,22 @@ from pair2vec.relations.definitions import RelationDefinition
 from pair2vec.relations.features import PAIRS_PER_BLOCK, ExamplePairs, PatternScores
 from pair2vec.text.vocabulary import is_known_word, look_up_pair
 
-FOUND_EXAMPLES = 30
-_FIRST_WORDS = 400
-_SECOND_WORDS = 40
+_FOUND_EXAMPLES = 30
+"""How many examples are found for a relation that has patterns only..."""
+_FIRST_WORDS, _SECOND_WORDS = 400, 40
+"""... among the pairs of so many frequent words with so many near words each."""
 _FUNCTION_WORDS = 100
 """The most frequent words, which mean little by themselves, are no examples."""
 
 _FREQUENT_WORDS = 20_000
+"""Unrelated pairs are drawn from the words with a lower id."""
 _RANDOM_PAIRS = 200
-_MIXED = 0.4
-_NEAR = 2.0
-"""Pairs of words of two examples, and of near words, for each example on average."""
-_SAMPLE = 5_000
-_RANKS = (2, 1_000)
+_MIXED_PER_EXAMPLE = 0.4
+"""Pairs of words of two examples, on average."""
+_NEAR_PER_EXAMPLE = 2.0
+"""Pairs of an example's word with a near one, on average."""
+_NEAR_SAMPLE = 5_000
+_NEAR_RANKS = (2, 1_000)
 """How near they are in a sample of the words: the very nearest may well be related."""
 
 
@@ -67,7 +70,7 @@ def _fitting_pairs(definition: RelationDefinition, space: PairSpace) -> list[tup
             for a, b in pair_blocks(x, y, PAIRS_PER_BLOCK)
         ]
     )
-    best = top_k(scores, FOUND_EXAMPLES, repeated_words(scores, x, y))
+    best = top_k(scores, _FOUND_EXAMPLES, repeated_words(scores, x, y))
     return list(zip(x[best].tolist(), y[best].tolist(), strict=True))
 
 
@@ -94,9 +97,9 @@ def unrelated_pairs(
     frequent = np.arange(len(SPECIAL_IDS), min(len(words), _FREQUENT_WORDS))
     drawn = random.choice(frequent, (2, _RANDOM_PAIRS))
     shares = examples.weights.astype(np.float64) / examples.weights.sum(dtype=np.float64)
-    sides, count = (examples.x, examples.y), round(_MIXED * len(examples.x))
+    sides, count = (examples.x, examples.y), round(_MIXED_PER_EXAMPLE * len(examples.x))
     mixed = np.array([random.choice(side, count, p=shares) for side in sides])
-    starts = random.choice(examples.x, round(_NEAR * len(examples.x)), p=shares)
+    starts = random.choice(examples.x, round(_NEAR_PER_EXAMPLE * len(examples.x)), p=shares)
     near = _pairs_with_near_words(starts, frequent, words, random)
     x, y = np.concatenate([drawn, mixed, near], axis=1)
     related = set(zip(examples.x.tolist(), examples.y.tolist(), strict=True))
@@ -110,9 +113,9 @@ def _pairs_with_near_words(
     starts: IntArray, frequent: IntArray, words: FloatArray, random: np.random.Generator
 ) -> IntArray:
     """Each word with a neighbour whose rank is drawn log-uniformly: (2, N)."""
-    sample = random.choice(frequent, min(_SAMPLE, len(frequent)), replace=False)
+    sample = random.choice(frequent, min(_NEAR_SAMPLE, len(frequent)), replace=False)
     distinct, rows = np.unique(starts, return_inverse=True)
     order = np.argsort(-(words[distinct] @ words[sample].T), axis=1)
-    lowest, highest = (min(rank, len(sample)) for rank in _RANKS)
+    lowest, highest = (min(rank, len(sample)) for rank in _NEAR_RANKS)
     ranks = np.exp(random.uniform(np.log(lowest), np.log(highest), len(starts))).astype(np.intp)
     return np.stack([starts, sample[order[rows, ranks - 1]]])

@@ -113,9 +113,12 @@ def _fit_linear(
     others = slice(0, words.start)
     weight[others, : relations + 1] = _ridge(rows[:, others], targets, weights, _PENALTY)
     related = targets[:, -1] == 0
-    kinds = targets[related, :-1]
+    one_hot = targets[related, :-1]
     weight[words, relations + 1 :] = _ridge(
-        rows[related, words], kinds - kinds.mean(axis=0), weights[related], _WORDS_PENALTY
+        rows[related, words],
+        one_hot - one_hot.mean(axis=0),
+        weights[related],
+        _WORDS_PENALTY,
     )
     return weight
 
@@ -134,19 +137,19 @@ def _ridge(
 def _folds_of_words(examples: ExamplePairs, words: int, random: np.random.Generator) -> IntArray:
     """A fold for each word, (V,); words that examples connect are in the same."""
     folds = random.integers(0, _FOLDS, words)
-    root = np.arange(words)
+    parents = np.arange(words)
     for x, y in zip(examples.x.tolist(), examples.y.tolist(), strict=True):
-        first, second = _representative(root, x), _representative(root, y)
-        root[max(first, second)] = min(first, second)
+        first, second = _find_root(parents, x), _find_root(parents, y)
+        parents[max(first, second)] = min(first, second)
     linked = np.unique([*examples.x, *examples.y]).astype(np.intp)
-    folds[linked] = [folds[_representative(root, word)] for word in linked.tolist()]
+    folds[linked] = [folds[_find_root(parents, word)] for word in linked.tolist()]
     return folds
 
 
-def _representative(root: NDArray[np.intp], word: int) -> int:
+def _find_root(parents: NDArray[np.intp], word: int) -> int:
     """The root of a word's component in a union-find forest."""
-    while root[word] != word:
-        word = int(root[word])
+    while parents[word] != word:
+        word = int(parents[word])
     return word
 
 
@@ -185,16 +188,16 @@ def fit_logistic(
         weights: Of the rows, (N,).
     """
     rows = np.concatenate([features, np.ones((len(features), 1), np.float32)], axis=1)
-    costs = np.full(rows.shape[1], penalty, np.float64)
-    costs[-1] = 1e-3  # The bias is free; this only keeps the matrix from being singular.
+    penalties = np.full(rows.shape[1], penalty, np.float64)
+    penalties[-1] = 1e-3  # The bias is free; this only keeps the matrix from being singular.
     weighted: NDArray[np.float64] = (rows * weights[:, None]).astype(np.float64)
-    step = np.linalg.inv(0.5 * weighted.T @ rows + np.diag(costs)).astype(np.float32)
+    step = np.linalg.inv(0.5 * weighted.T @ rows + np.diag(penalties)).astype(np.float32)
     targets = np.eye(classes, dtype=np.float32)[labels]
     solution = np.zeros((rows.shape[1], classes), np.float32)
     extrapolated, momentum = solution, 1.0
     for _ in range(_MAX_STEPS):
         errors = (softmax(rows @ extrapolated) - targets) * weights[:, None]
-        gradient = rows.T @ errors + costs[:, None].astype(np.float32) * extrapolated
+        gradient = rows.T @ errors + penalties[:, None].astype(np.float32) * extrapolated
         new = extrapolated - step @ gradient
         # Nesterov's momentum, restarted where it would increase the loss.
         is_uphill = float(((extrapolated - new) * (new - solution)).sum()) > 0

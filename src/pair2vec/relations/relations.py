@@ -20,11 +20,11 @@ CANDIDATES = 6_000
 """How many words neighbours are chosen from: the nearest to the query's word."""
 
 _COSINE_WEIGHT = np.float32(2)
-"""Of the two words, in the order of neighbours."""
+"""How much the cosine of the two words counts in the order of neighbours."""
 
 
 class Relations:
-    """Relations by name, and the probability of each for any pair."""
+    """Relations by name, and their probabilities for any pair."""
 
     def __init__(self, definitions: Sequence[RelationDefinition], space: PairSpace) -> None:
         """Relations for a model.
@@ -51,7 +51,7 @@ class Relations:
         By themselves *stands* and *standing* would pass for antonyms or synonyms: they are similar,
         and occur in the same contexts.
         """
-        return any(is_form(*pair) for one in self.definitions for pair in one.examples)
+        return any(is_form(*pair) for relation in self.definitions for pair in relation.examples)
 
     @cached_property
     def _fitted(self) -> tuple[RelationFeatures, RelationRegression]:
@@ -73,10 +73,10 @@ class Relations:
         names = ", ".join(self.names[:-1])
         raise UsageError(f"relation {relation!r} is not defined; it must be one of {names}")
 
-    def score(
+    def predict_proba(
         self, pairs: Iterable[tuple[str, str]], *, unrelated: float = UNRELATED
     ) -> FloatArray:
-        """The probability of each relation for each pair, and last of none: (pairs, K + 1).
+        """The probability of each of `names` for each pair, that of "none" last: (pairs, K + 1).
 
         Forms of one word are in none, unless an example has two.
 
@@ -92,9 +92,12 @@ class Relations:
         x, y = np.array(ids, np.intp).reshape(-1, 2).T
         return self._probabilities(x, y, unrelated)
 
-    def name(self, pairs: Iterable[tuple[str, str]], *, unrelated: float = UNRELATED) -> list[str]:
+    def predict(
+        self, pairs: Iterable[tuple[str, str]], *, unrelated: float = UNRELATED
+    ) -> list[str]:
         """The most probable relation of each pair, which may be "none"."""
-        return [self.names[best] for best in self.score(pairs, unrelated=unrelated).argmax(1)]
+        probabilities = self.predict_proba(pairs, unrelated=unrelated)
+        return [self.names[best] for best in probabilities.argmax(axis=1)]
 
     def neighbours(
         self,
@@ -115,7 +118,7 @@ class Relations:
             relation: Its name; y is x's antonym, hypernym, and so on.
             top: How many to return.
             among: Words to choose from; by default the 6 000 nearest to x.
-            unrelated: As in `score`.
+            unrelated: As in `predict_proba`.
         """
         is_symmetric = self.definition(relation).symmetric
         ids, probabilities = self._score_candidates(word, among, unrelated)
@@ -138,11 +141,11 @@ class Relations:
     ) -> list[RelationMatch]:
         """The words most probably in any one relation to a word, each with that relation."""
         ids, probabilities = self._score_candidates(word, among, unrelated)
-        kinds = probabilities[:, :-1].argmax(axis=1)
-        scores = probabilities[np.arange(len(ids)), kinds]
+        best = probabilities[:, :-1].argmax(axis=1)
+        scores = probabilities[np.arange(len(ids)), best]
         spelled = self._vocabulary.words
         return [
-            RelationMatch(spelled[ids[n]], self.names[kinds[n]], float(scores[n]))
+            RelationMatch(spelled[ids[n]], self.names[best[n]], float(scores[n]))
             for n in top_k(scores, top)
         ]
 

@@ -6,6 +6,7 @@ from functools import cache
 from importlib.resources import files
 
 _ENDINGS = frozenset("s es ed d er r est st ing ly y ies ied ier iest ily".split())
+"""With one of them, or without, two words of different length are forms of one."""
 _INFLECTIONS = {
     "s": "",
     "es": "",
@@ -26,12 +27,15 @@ _SHORTEST_NEGATED = 4
 """*into* is no negation of *to*."""
 
 _SPELLINGS = (("our", "or"), ("or", "our"), ("ise", "ize"), ("ize", "ise"))
+"""British and American spellings of a part of a word."""
 _FORMS = (
     *(("", "s"), ("", "es"), ("s", ""), ("es", ""), ("y", "ies"), ("ies", "y")),
     *(("", "d"), ("", "ed"), ("", "ing"), ("e", "ing")),
 )
+"""Endings, and what may be in their place in a known form."""
 _SHORTEST_PART = 3
 _SHORTEST_HEAD = 4
+"""Letters of a part of a compound, and of its head."""
 
 
 def is_form(word: str, other: str) -> bool:

@@ -39,7 +39,7 @@ class Resources:
         """Whether the model knows enough words to predict the built-in relations."""
         first, second = self.model.vocabulary.words[-2:]
         try:
-            self.relations.score([(first, second)])
+            self.relations.predict_proba([(first, second)])
         except UsageError:
             return False
         return True
@@ -84,7 +84,9 @@ def _pair(resources: Resources, values: Values) -> JsonObject:
     directions = pairs if values["direction"] == "both" else [values["direction"]]
     answer: JsonObject = {}
     for direction in directions:
-        pair = DirectedPair.of(resources.model, *pairs[direction], top=values["top"]).as_json()
+        pair = DirectedPair.from_model(
+            resources.model, *pairs[direction], top=values["top"]
+        ).as_json()
         if not values["vector"]:  # most of the text
             del pair["vector"]
         answer[direction] = pair
@@ -150,9 +152,13 @@ def _word(name: str, description: str = "A word.", *, required: bool = True) -> 
     return Parameter(name=name, description=description, required=required)
 
 
-def _pattern(description: str, kind: Literal["string", "strings"] = "string") -> Parameter:
+def _pattern(description: str, value_type: Literal["string", "strings"] = "string") -> Parameter:
     return Parameter(
-        name="pattern", description=description, kind=kind, required=True, max_length=120
+        name="pattern",
+        description=description,
+        value_type=value_type,
+        required=True,
+        max_length=120,
     )
 
 
@@ -160,7 +166,7 @@ def _top(default: int = 10, maximum: int = 100) -> Parameter:
     return Parameter(
         name="top",
         description="How many to return.",
-        kind="integer",
+        value_type="integer",
         default=default,
         minimum=1,
         maximum=maximum,
@@ -169,7 +175,12 @@ def _top(default: int = 10, maximum: int = 100) -> Parameter:
 
 def _weight(name: str, description: str, default: float) -> Parameter:
     return Parameter(
-        name=name, description=description, kind="number", default=default, minimum=0, maximum=1
+        name=name,
+        description=description,
+        value_type="number",
+        default=default,
+        minimum=0,
+        maximum=1,
     )
 
 
@@ -187,7 +198,7 @@ _DIRECTION = Parameter(
     choices=("both", "forward", "backward"),
 )
 _VECTOR = Parameter(
-    name="vector", description="Return the vector, too.", kind="boolean", default=False
+    name="vector", description="Return the vector, too.", value_type="boolean", default=False
 )
 
 ENDPOINTS = (

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pair2vec.errors import UsageError
 
-Kind = Literal["string", "strings", "integer", "number", "boolean"]
+ValueType = Literal["string", "strings", "integer", "number", "boolean"]
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
@@ -16,7 +16,7 @@ _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 class Parameter:
     name: str
     description: str
-    kind: Kind = "string"
+    value_type: ValueType = "string"
     default: Any = None
     required: bool = False
     choices: tuple[str, ...] = ()
@@ -27,7 +27,7 @@ class Parameter:
     max_items: int = 16
     """Of a list of strings."""
 
-    def parse(self, value: object) -> Any:  # noqa: ANN401 - of the parameter's kind
+    def parse(self, value: object) -> Any:  # noqa: ANN401 - of the parameter's type
         """The value in the parameter's type.
 
         Args:
@@ -36,23 +36,23 @@ class Parameter:
         Raises:
             UsageError: it is of another type or out of range.
         """
-        if self.kind == "strings":
+        if self.value_type == "strings":
             return self._strings(value if isinstance(value, list) else [value])
         if isinstance(value, list):
             raise UsageError(f"{self.name} is given {len(value)} times; give it once")
-        if self.kind == "string":
+        if self.value_type == "string":
             return self._string(value)
-        if self.kind == "boolean":
+        if self.value_type == "boolean":
             return self._boolean(value)
         return self._number(value)
 
     def schema(self) -> dict[str, object]:
         """As JSON Schema."""
         text: dict[str, object] = {"type": "string", "maxLength": self.max_length}
-        if self.kind == "strings":
+        if self.value_type == "strings":
             return {"type": "array", "items": text, "maxItems": self.max_items}
-        if self.kind != "string":
-            text = {"type": self.kind}
+        if self.value_type != "string":
+            text = {"type": self.value_type}
         bounds = {"enum": list(self.choices) or None, "default": self.default}
         bounds |= {"minimum": self.minimum, "maximum": self.maximum}
         return text | {name: value for name, value in bounds.items() if value is not None}
@@ -83,11 +83,11 @@ class Parameter:
 
     def _number(self, value: object) -> int | float:
         number = _as_number(value)
-        if self.kind == "integer" and number.is_integer():
+        if self.value_type == "integer" and number.is_integer():
             number = int(number)
-        if math.isnan(number) or (self.kind == "integer" and isinstance(number, float)):
-            kind = "a whole number" if self.kind == "integer" else "a number"
-            raise UsageError(f"{self.name} is {value!r}; it must be {kind}")
+        if math.isnan(number) or (self.value_type == "integer" and isinstance(number, float)):
+            expected = "a whole number" if self.value_type == "integer" else "a number"
+            raise UsageError(f"{self.name} is {value!r}; it must be {expected}")
         low = -math.inf if self.minimum is None else self.minimum
         high = math.inf if self.maximum is None else self.maximum
         if not low <= number <= high:

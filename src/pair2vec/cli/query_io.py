@@ -72,16 +72,16 @@ def open_model(name: str | Path | None, whitening: float | None = None) -> Pair2
 
 def query_record(command: str, model: Pair2vec, **options: object) -> dict[str, object]:
     """A query as JSON, without the options that were not given."""
-    given = {
+    present = {
         name: str(value) if isinstance(value, Path) else value
         for name, value in options.items()
         if value is not None
     }
-    return {"command": command, "model": str(model.saved.folder), **given}
+    return {"command": command, "model": str(model.saved.folder), **present}
 
 
 def ranked(query: dict[str, object], ranking: RankingTable) -> CommandAnswer:
-    """The answer that is a ranking."""
+    """The answer of a query whose result is a ranking."""
     matches = [match._asdict() for match in ranking.matches]
     return CommandAnswer(query, {"matches": matches}, ranking)
 
@@ -204,7 +204,8 @@ def _numbers(values: Sequence[float], limit: int) -> str:
 
 
 class _Row(NamedTuple):
-    place: str
+    location: str
+    """As in "FILE, line N"."""
     words: list[str]
 
 
@@ -218,8 +219,8 @@ def read_words(path: Path | None, vocabulary: Vocabulary, unknown: str) -> list[
     """
     if path is None:
         return None
-    rows = [_Row(place, [line]) for place, line in read_lines(path).items()]
-    return [word for (word,) in _known(path, rows, vocabulary, unknown)]
+    rows = [_Row(location, [line]) for location, line in read_lines(path).items()]
+    return [word for (word,) in _known_rows(path, rows, vocabulary, unknown)]
 
 
 def read_pairs(
@@ -229,12 +230,12 @@ def read_pairs(
     if path is None:
         return None
     rows = []
-    for place, line in read_lines(path).items():
+    for location, line in read_lines(path).items():
         words = line.split("\t" if "\t" in line else None)
         if len(words) != 2:
-            raise InputError(f"{place}: expected two words with a tab or white space between")
-        rows.append(_Row(place, words))
-    return [(x, y) for x, y in _known(path, rows, vocabulary, unknown)]
+            raise InputError(f"{location}: expected two words with a tab or white space between")
+        rows.append(_Row(location, words))
+    return [(x, y) for x, y in _known_rows(path, rows, vocabulary, unknown)]
 
 
 def read_lines(path: Path) -> dict[str, str]:
@@ -250,13 +251,15 @@ def read_lines(path: Path) -> dict[str, str]:
     return {f"{path}, line {number}": line for number, line in numbered if line}
 
 
-def _known(path: Path, rows: list[_Row], vocabulary: Vocabulary, unknown: str) -> list[list[str]]:
+def _known_rows(
+    path: Path, rows: list[_Row], vocabulary: Vocabulary, unknown: str
+) -> list[list[str]]:
     """The rows of which all words are known."""
     check_choice("--unknown", unknown, ("error", "skip"))
     if unknown == "error":
         for row in rows:
-            _check(row, vocabulary)
-    known = [row.words for row in rows if _is_known(row.words, vocabulary)]
+            _check_known(row, vocabulary)
+    known = [row.words for row in rows if _are_known(row.words, vocabulary)]
     if len(known) < len(rows):
         say(f"{path}: {len(rows) - len(known):,} of {len(rows):,} lines left out as unknown")
     if not known:
@@ -264,17 +267,17 @@ def _known(path: Path, rows: list[_Row], vocabulary: Vocabulary, unknown: str) -
     return known
 
 
-def _check(row: _Row, vocabulary: Vocabulary) -> None:
+def _check_known(row: _Row, vocabulary: Vocabulary) -> None:
     from pair2vec.text.vocabulary import look_up_word
 
     try:
         for word in row.words:
             look_up_word(word, vocabulary)
     except UsageError as error:
-        raise InputError(f"{row.place}: {error} (--unknown skip leaves it out)") from error
+        raise InputError(f"{row.location}: {error} (--unknown skip leaves it out)") from error
 
 
-def _is_known(words: list[str], vocabulary: Vocabulary) -> bool:
+def _are_known(words: list[str], vocabulary: Vocabulary) -> bool:
     # Not by `look_up_word`, which takes long to suggest words of similar spelling.
     from pair2vec.text.sentences import tokenize
 

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console, RenderableType
 
 from pair2vec.api import DirectedPair
-from pair2vec.cli.questions import RankingTable, pair_table, read_pairs, read_words
+from pair2vec.cli.query_io import RankingTable, pair_table, read_pairs, read_words
 from pair2vec.errors import InputError, UsageError
 from pair2vec.query.search import Match, PairMatch, PatternMatch
 from pair2vec.text.vocabulary import Vocabulary, WordCount
