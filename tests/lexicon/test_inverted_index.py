@@ -69,5 +69,23 @@ def test_what_a_killed_process_left_is_not_taken_for_an_index(tmp_path: Path) ->
     assert [path.name for path in corpus.folder.iterdir() if INDEX_FOLDER in path.name] == []
     (corpus.folder / INDEX_FOLDER).mkdir()
     (corpus.folder / INDEX_FOLDER / "positions-0.bin").write_bytes(b"1234")
+    partial = corpus.folder / f"{INDEX_FOLDER}.partial"
+    partial.mkdir()
+    (partial / "positions-0.bin").write_bytes(b"1234")
     word = corpus.vocabulary.ids["hot"]
     assert open_index(corpus).shards[0].postings(word).tolist() == [1]
+    assert not partial.exists()
+
+
+def test_an_index_that_another_process_built_meanwhile_is_opened_not_built_again(
+    tmp_path: Path,
+) -> None:
+    corpus = make_corpus(tmp_path, "hot and cold\n")
+    open_index(corpus)
+    # Missing at first sight, there once the lock is held.
+    with (
+        patch.object(inverted_index, "_belongs_to", side_effect=[False, True]),
+        patch.object(inverted_index, "_build") as build,
+    ):
+        open_index(corpus)
+    build.assert_not_called()

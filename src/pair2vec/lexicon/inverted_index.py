@@ -1,9 +1,9 @@
 """Inverted index: where each word of a corpus occurs, stored beside the corpus and built once.
 
-A folder ``occurrences`` in that of the corpus, with for each shard
+A folder ``occurrences`` in that of the corpus, with for each shard N
 
-- ``positions.bin``: uint32 positions in the shard's tokens, word after word, ascending;
-- ``starts.bin``: uint64, the offset of each word's positions in it, and last the end;
+- ``positions-N.bin``: uint32 positions in the shard's tokens, word after word, ascending;
+- ``starts-N.bin``: uint64, the offset of each word's positions in it, and last the end;
 
 and ``index.json``, written last, which names the corpus it was built from. Very frequent words are
 not indexed: they are most of any text, and their neighbours are found from the other word.
@@ -12,7 +12,6 @@ Shapes: V vocabulary of the corpus.
 """
 
 import json
-import os
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -24,7 +23,8 @@ from numpy.typing import NDArray
 
 from pair2vec.arrays import Int64Array
 from pair2vec.errors import InputError
-from pair2vec.runtime.storage import write_file
+from pair2vec.runtime.jobs import exclusive_lock
+from pair2vec.runtime.storage import PARTIAL, write_file
 from pair2vec.text.corpus import Corpus, Shard
 from pair2vec.text.vocabulary import SPECIAL_TOKENS
 
@@ -79,7 +79,9 @@ def open_index(corpus: Corpus, report: IndexProgress = lambda done, total: None)
     """The index beside a corpus; built if it is missing or belongs to another corpus."""
     folder = corpus.folder / INDEX_FOLDER
     if not _belongs_to(folder, corpus):
-        _build(folder, corpus, report)
+        with exclusive_lock(corpus.folder, wait=True):
+            if not _belongs_to(folder, corpus):  # unless another process has just built it
+                _build(folder, corpus, report)
     shards = tuple(
         ShardIndex(
             _memory_map(folder / f"positions-{number}.bin", "<u4"),
@@ -118,9 +120,12 @@ def _identity(corpus: Corpus) -> dict[str, object]:
 
 
 def _build(folder: Path, corpus: Corpus, report: IndexProgress) -> None:
-    """Under another name first: a folder of the right name is complete."""
+    """Under another name first: a folder of the right name is complete.
+
+    The caller holds the lock of the corpus, so that a partial one is what a killed process left.
+    """
     shutil.rmtree(folder, ignore_errors=True)
-    partial = folder.with_name(f"{INDEX_FOLDER}.{os.getpid()}.partial")
+    partial = folder.with_name(f"{INDEX_FOLDER}{PARTIAL}")
     shutil.rmtree(partial, ignore_errors=True)
     try:
         partial.mkdir()
