@@ -30,12 +30,12 @@ _NAMES = ("chromium", "chromium-browser", "google-chrome")
 @contextmanager
 def launched() -> Iterator[Browser]:
     """A browser without a window; skips where there is none."""
-    found = next(filter(None, map(shutil.which, _NAMES)), None)
-    if not found:
+    executable = next(filter(None, map(shutil.which, _NAMES)), None)
+    if not executable:
         pytest.skip("the explorer page is not tested in a browser: apt-get install chromium")
     with sync_playwright() as driver:
         # Its sandbox does not work for root, as whom containers run; it opens our page alone.
-        browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        browser = driver.chromium.launch(executable_path=executable, args=["--no-sandbox"])
         yield browser
         browser.close()
 
@@ -50,11 +50,11 @@ class Explorer:
         self._faults: list[str] = []
         page.set_default_timeout(_PATIENCE_MS)
         page.on("pageerror", lambda error: self._faults.append(str(error)))
-        page.on("console", lambda said: self._note(said.type, said.text))
+        page.on("console", lambda message: self._note(message.type, message.text))
         page.on("request", lambda request: self._note_request(request.url))
 
-    def _note(self, kind: str, text: str) -> None:
-        if kind in ("error", "warning"):
+    def _note(self, level: str, text: str) -> None:
+        if level in ("error", "warning"):
             self._faults.append(text)
 
     def _note_request(self, url: str) -> None:
@@ -68,9 +68,9 @@ class Explorer:
 
     def open(self, panel: str = "", **state: str) -> None:
         """By its address, as one that somebody shared."""
-        place = f"#{panel}?{urlencode(state)}" if panel else ""
+        fragment = f"#{panel}?{urlencode(state)}" if panel else ""
         self.page.goto("about:blank")  # or a change of the hash alone would not load it anew
-        self.page.goto(self._address + place)
+        self.page.goto(self._address + fragment)
 
     @property
     def panel(self) -> Locator:

@@ -1,6 +1,7 @@
 """The page of the bundled model, as a newcomer sees it: on any screen, by day and by night."""
 
 from collections.abc import Iterator
+from itertools import combinations
 
 import pytest
 from tests.server.explorer.browser import Explorer, expect
@@ -12,10 +13,8 @@ from pair2vec.server.endpoints import Resources
 
 RELATIONS = ("antonym", "synonym", "located in", "made of", "hypernym", "occupation of a person")
 MATCHES = [
-    {"word": word, "relation": RELATIONS[place % 6], "probability": 0.9 - place / 20}
-    for place, word in enumerate(
-        "expensive low price plastic goods seller misunderstandings".split()
-    )
+    {"word": word, "relation": RELATIONS[n % 6], "probability": 0.9 - n / 20}
+    for n, word in enumerate("expensive low price plastic goods seller misunderstandings".split())
 ]
 MORE = {"neighbours": {"matches": MATCHES}, "evidence": {"sentences": ["Hot or cold it is."]}}
 
@@ -104,8 +103,8 @@ def test_the_examples_are_answered_well(explorer: Explorer, panel: str) -> None:
     explorer.open(panel)
     chips = explorer.panel.locator("form + .examples .chip")
     assert chips.all_text_contents() == [*GOOD_ANSWERS[panel]]
-    for place, answer in enumerate(GOOD_ANSWERS[panel].values()):
-        chips.nth(place).click()
+    for n, answer in enumerate(GOOD_ANSWERS[panel].values()):
+        chips.nth(n).click()
         expect(explorer.words.get_by_text(answer, exact=True).first).to_be_visible()
 
 
@@ -116,14 +115,13 @@ def test_the_graph_covers_no_name_by_another(explorer: Explorer) -> None:
         names = explorer.panel.locator("svg.graph text")
         expect(names).to_have_count(len(MATCHES) + 1)
         boxes = names.evaluate_all(BOXES)
-        for place, one in enumerate(boxes):
-            for other in boxes[:place]:
-                assert max(apart(one, other, "x", "width"), apart(one, other, "y", "height")) > -2
+        for box, other in combinations(boxes, 2):
+            assert max(apart(box, other, "x", "width"), apart(box, other, "y", "height")) > -2
 
 
-def apart(one: dict[str, float], other: dict[str, float], start: str, size: str) -> float:
+def apart(box: dict[str, float], other: dict[str, float], start: str, size: str) -> float:
     """The gap between two boxes in one direction; below 0 where they overlap."""
-    first, second = sorted((one, other), key=lambda box: box[start])
+    first, second = sorted((box, other), key=lambda side: side[start])
     return second[start] - first[start] - first[size]
 
 

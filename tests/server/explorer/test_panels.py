@@ -63,6 +63,19 @@ def test_a_pair_has_patterns_in_both_directions_and_pairs_like_it(
         expect(part.locator(".ranked .text")).to_have_text(spelled)
 
 
+def test_a_model_without_patterns_still_shows_the_nearest_pairs(
+    explorer: Explorer, server: RunningServer
+) -> None:
+    directions = {"forward": ("hot", "cold"), "backward": ("cold", "hot")}
+    server.offered = {
+        "pair": {name: {"x": x, "y": y, "patterns": None} for name, (x, y) in directions.items()}
+    }
+    explorer.open("pair", x="hot", y="cold")
+    expect(explorer.panel.get_by_text("This model has no patterns.")).to_have_count(2)
+    expect(explorer.panel.locator(".pairs .ranked .text").first).to_be_visible()
+    expect(explorer.message).to_contain_text("hot and cold; nearest pair:")
+
+
 def test_what_is_found_leads_on(explorer: Explorer, model: Pair2vec) -> None:
     explorer.open("fill", pattern="X or Y", x="hot")
     best = model.fill("X or Y", x="hot", search="shortlist")[0].word

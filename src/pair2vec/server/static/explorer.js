@@ -11,8 +11,8 @@ import { word } from "./panels/word.js";
 
 const FIRST = fill.name;
 
-const kinds = [fill, analogy, pair, word];
-const panels = new Map(kinds.map((kind) => [kind.name, new Panel(kind, showModel)]));
+const specs = [fill, analogy, pair, word];
+const panels = new Map(specs.map((spec) => [spec.name, new Panel(spec, showModel)]));
 const tabs = new Tabs((name) => {
   visitAddress(panels.get(name).address);
   open(); // at once: the next key is meant for the new panel

@@ -54,15 +54,15 @@ export class Graph {
     this.element.setAttribute("viewBox", `${-width / 2} ${-height / 2} ${width} ${height}`);
     const sides = [this.#matches.slice(0, half), this.#matches.slice(half).reverse()];
     const nodes = sides.flatMap((side, left) =>
-      side.map((match, place) => this.#node(match, left ? -1 : 1, place, side.length, width)),
+      side.map((match, index) => this.#node(match, left ? -1 : 1, index, side.length, width)),
     );
     const edges = nodes.map(({ edge }) => edge);
     this.element.replaceChildren(...edges, ...nodes.map(({ link }) => link), ...this.#middle());
   }
 
   /** On an arch that is widest in the middle; the more probable, the nearer. */
-  #node({ word, relation, probability }, side, place, count, width) {
-    const y = (place - (count - 1) / 2) * LINE;
+  #node({ word, relation, probability }, side, index, count, width) {
+    const y = (index - (count - 1) / 2) * LINE;
     const arch = Math.sqrt(1 - ((2 * y) / ((count + 1) * LINE)) ** 2);
     const near = Math.abs(y) < LINE ? this.#middleWidth() / 2 + 10 : 24;
     const letters = Math.floor((width / 2 - near - MARGIN) / LETTER);

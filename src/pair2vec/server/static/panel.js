@@ -9,7 +9,7 @@ const PAUSE_MS = 150;
 
 /**
  * @typedef {Object<string, string>} State
- * @typedef {Object} Kind
+ * @typedef {Object} PanelSpec
  * @property {string} name
  * @property {State[]} examples The first is shown where the address has no query.
  * @property {(state: State) => boolean} isComplete Whether it can be queried.
@@ -21,7 +21,7 @@ const PAUSE_MS = 150;
  */
 
 export class Panel {
-  #kind;
+  #spec;
   #element;
   #form;
   #requests;
@@ -29,15 +29,15 @@ export class Panel {
   #pause = 0;
 
   /**
-   * @param {Kind} kind
+   * @param {PanelSpec} spec
    * @param {() => void} onAnswer Called after each answer.
    */
-  constructor(kind, onAnswer) {
-    this.#kind = kind;
+  constructor(spec, onAnswer) {
+    this.#spec = spec;
     this.#onAnswer = onAnswer;
-    this.#element = document.getElementById(`panel-${kind.name}`);
+    this.#element = document.getElementById(`panel-${spec.name}`);
     this.#form = this.#element.querySelector("form");
-    const chips = kind.examples.map((example) => chip(kind, example));
+    const chips = spec.examples.map((example) => chip(spec, example));
     this.#element.append(
       element("div", { class: "examples" }, "Try", ...chips),
       element("p", { class: "message", role: "status", "aria-live": "polite" }),
@@ -61,15 +61,15 @@ export class Panel {
 
   /** The address of what it shows. */
   get address() {
-    return addressOf(this.#kind.name, this.#state());
+    return addressOf(this.#spec.name, this.#state());
   }
 
   /** Show and query the state of an address, or the first example where it has none. */
   open(state) {
     const isEmpty = Object.keys(state).length === 0;
-    this.#fillIn(isEmpty ? this.#kind.examples[0] : state);
+    this.#fillIn(isEmpty ? this.#spec.examples[0] : state);
     // An empty address stays empty until something is changed.
-    if (location.hash) completeAddress(this.#kind.name, this.#state());
+    if (location.hash) completeAddress(this.#spec.name, this.#state());
     this.#query();
   }
 
@@ -88,14 +88,14 @@ export class Panel {
 
   #state() {
     const fields = Object.fromEntries(new FormData(this.#form));
-    const entries = Object.entries(this.#kind.toState(fields)).map(([name, text]) => [name, text.trim()]);
+    const entries = Object.entries(this.#spec.toState(fields)).map(([name, text]) => [name, text.trim()]);
     return Object.fromEntries(entries.filter(([, text]) => text));
   }
 
   #fillIn(state) {
     this.#form.reset();
     this.#form.querySelectorAll("[type=hidden]").forEach((field) => (field.value = ""));
-    for (const [name, value] of Object.entries(this.#kind.toFields(state))) {
+    for (const [name, value] of Object.entries(this.#spec.toFields(state))) {
       const field = this.#form.elements.namedItem(name);
       if (field) field.value = value;
     }
@@ -109,16 +109,16 @@ export class Panel {
   }
 
   #changed() {
-    writeAddress(this.#kind.name, this.#state());
+    writeAddress(this.#spec.name, this.#state());
     this.#query();
   }
 
   #query() {
     clearTimeout(this.#pause);
     const state = this.#state();
-    if (!this.#kind.isComplete(state)) return this.#requests.reset(this.#kind.hint);
+    if (!this.#spec.isComplete(state)) return this.#requests.reset(this.#spec.hint);
     const showResults = async (get, results) => {
-      const summary = await this.#kind.answer(state, get, results);
+      const summary = await this.#spec.answer(state, get, results);
       this.#onAnswer();
       return summary;
     };
@@ -149,7 +149,7 @@ export class Panel {
   }
 }
 
-function chip(kind, example) {
-  const href = addressOf(kind.name, example);
-  return element("a", { class: "chip text", href }, ...kind.label(example));
+function chip(spec, example) {
+  const href = addressOf(spec.name, example);
+  return element("a", { class: "chip text", href }, ...spec.label(example));
 }

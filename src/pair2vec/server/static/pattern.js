@@ -12,8 +12,8 @@ export function inSlot(slot, word) {
 
 /** A pattern with words in place of X and Y; a slot without a word stays. */
 export function withWords(pattern, { x = "X", y = "Y" } = {}) {
-  return pattern.split(SLOTS).flatMap((piece, place) => {
-    if (place % 2) return inSlot(piece, piece === "X" ? x : y);
+  return pattern.split(SLOTS).flatMap((piece, index) => {
+    if (index % 2) return inSlot(piece, piece === "X" ? x : y);
     return piece.split(EDGE).map((text) => (text === "<s>" ? edge() : detokenise(text)));
   });
 }

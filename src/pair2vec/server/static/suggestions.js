@@ -59,13 +59,13 @@ export class Suggestions {
     if (signal.aborted || !answer) return; // missing suggestions are no error
     const words = answer.words.filter((word) => word !== start.toLowerCase());
     if (!words.length) return;
-    this.#list.replaceChildren(...words.map((word, place) => this.#option(word, place)));
+    this.#list.replaceChildren(...words.map((word, index) => this.#option(word, index)));
     this.#list.hidden = false;
     this.#field.setAttribute("aria-expanded", "true");
   }
 
-  #option(word, place) {
-    const id = `${this.#list.id}-${place}`;
+  #option(word, index) {
+    const id = `${this.#list.id}-${index}`;
     return element("li", { id, role: "option", "aria-selected": "false" }, word);
   }
 
@@ -85,10 +85,10 @@ export class Suggestions {
   }
 
   /** An option by its position; past the ends none, so that the typed text is chosen. */
-  #choose(place) {
+  #choose(index) {
     const options = [...this.#list.children];
     const around = options.length + 1;
-    this.#chosen = this.#list.hidden ? -1 : ((place + 1 + around) % around) - 1;
+    this.#chosen = this.#list.hidden ? -1 : ((index + 1 + around) % around) - 1;
     options.forEach((one, at) => one.setAttribute("aria-selected", at === this.#chosen));
     this.#field.setAttribute("aria-activedescendant", options[this.#chosen]?.id ?? "");
   }

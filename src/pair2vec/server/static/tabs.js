@@ -41,8 +41,8 @@ export class Tabs {
     const offered = this.#tabs.filter((one) => !one.hidden);
     if (key === "Home") return offered[0];
     if (key === "End") return offered.at(-1);
-    const place = offered.indexOf(tab) + STEPS[key];
-    return offered[(place + offered.length) % offered.length]; // undefined for other keys
+    const index = offered.indexOf(tab) + STEPS[key];
+    return offered[(index + offered.length) % offered.length]; // undefined for other keys
   }
 }
 

@@ -5,7 +5,7 @@ import { rankedList } from "../results.js";
 
 const USUAL_ALPHA = "0.5";
 
-/** @type {import("../panel.js").Kind} */
+/** @type {import("../panel.js").PanelSpec} */
 export const analogy = {
   name: "analogy",
   examples: [

@@ -5,7 +5,7 @@ import { element } from "../elements.js";
 import { withWords } from "../pattern.js";
 import { rankedList } from "../results.js";
 
-/** @type {import("../panel.js").Kind} */
+/** @type {import("../panel.js").PanelSpec} */
 export const fill = {
   name: "fill",
   examples: [

@@ -8,7 +8,7 @@ import { part, rankedList } from "../results.js";
 
 const PATTERNS = 6;
 
-/** @type {import("../panel.js").Kind} */
+/** @type {import("../panel.js").PanelSpec} */
 export const pair = {
   name: "pair",
   examples: [
@@ -38,7 +38,7 @@ async function answer({ x, y }, get, results) {
     showLinks({ x, y }, sentences),
   ]);
   pairs.append(...similarPairs(nearest));
-  const best = directions.forward.patterns[0];
+  const best = directions.forward.patterns?.[0];
   const other = nearest.matches[0];
   return [
     best ? `Best pattern: “${asText(withWords(best.pattern, { x, y }))}”` : `${x} and ${y}`,
@@ -47,10 +47,10 @@ async function answer({ x, y }, get, results) {
 }
 
 function bothDirections({ forward, backward }) {
-  const scores = [forward, backward].flatMap((side) => side.patterns.map((match) => match.score));
+  const scores = [forward, backward].flatMap((side) => (side.patterns ?? []).map((match) => match.score));
   return [forward, backward].map(({ x, y, patterns }) => {
     const heading = [inSlot("X", x), " then ", inSlot("Y", y)];
-    if (!patterns.length) return part(heading, element("p", {}, "This model has no patterns."));
+    if (!patterns?.length) return part(heading, element("p", {}, "This model has no patterns."));
     const rows = patterns.map(({ pattern, score }) => ({
       href: addressOf("fill", { pattern, x }),
       title: `Other words for Y in “${pattern}” with ${x}`,
@@ -72,14 +72,14 @@ function similarPairs({ matches }) {
   return [part("Pairs in the same relation", rankedList(rows, "Pairs in the same relation"))];
 }
 
-async function showEvidence({ x, y }, get, place) {
+async function showEvidence({ x, y }, get, container) {
   if (!(await offers("evidence"))) return;
   const { sentences } = await get("evidence", { x, y }).catch(noSentences);
   const quotes = sentences.map((sentence) =>
     element("blockquote", { class: "text" }, ...marked(sentence, { x, y })),
   );
   const missing = element("p", {}, "No sentence of the corpus has both words.");
-  place.prepend(part("In the text", ...(quotes.length ? quotes : [missing])));
+  container.prepend(part("In the text", ...(quotes.length ? quotes : [missing])));
 }
 
 /** The corpus may lack a word that the model knows; the other results stay. */
@@ -98,10 +98,10 @@ function marked(sentence, { x, y }) {
 }
 
 /** Links to the neighbours of each word, where the server has them. */
-async function showLinks({ x, y }, place) {
+async function showLinks({ x, y }, container) {
   if (!(await offers("neighbours"))) return;
   const links = [x, y].map((word) =>
     element("a", { class: "chip text", href: addressOf("word", { word }) }, word),
   );
-  place.append(element("p", { class: "examples" }, "Words related to", ...links));
+  container.append(element("p", { class: "examples" }, "Words related to", ...links));
 }

@@ -7,7 +7,7 @@ import { rankedList } from "../results.js";
 
 const MAX_WORDS = 24;
 
-/** @type {import("../panel.js").Kind} */
+/** @type {import("../panel.js").PanelSpec} */
 export const word = {
   name: "word",
   examples: [{ word: "oak" }, { word: "violin" }, { word: "monet" }, { word: "hot" }],
