@@ -1,4 +1,4 @@
-"""Text, corpora and consoles that the tests of several commands share."""
+"""Text, relations, corpora and consoles that the tests of several commands share."""
 
 import io
 from pathlib import Path
@@ -10,6 +10,17 @@ from tests.command import pair2vec
 from pair2vec.experiments.miniworld.world import MiniWorld
 
 TEXT = "Hot is the opposite of cold. Paris is the capital of France.\n\nUp is not down.\n"
+
+RELATIONS = """
+[opposite]
+definition = "y is the opposite of x"
+symmetric = true
+examples = ["hot cold", "up down", "cheap dear"]
+patterns = ["neither X nor Y"]
+[capital]
+examples = ["france paris"]
+patterns = ["Y of X"]
+"""
 
 
 def console(*, terminal: bool) -> tuple[Console, io.StringIO]:

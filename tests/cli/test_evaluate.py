@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.cli.conftest import RELATIONS
 from tests.command import assert_fails, pair2vec
 from tests.tiny_model import WORDS, save_tiny_model
 
@@ -15,10 +16,12 @@ from pair2vec.word_vectors.formats import write_vec
 CAPITALS = "3_Encyclopedic_semantics/E01 [country - capital].txt"
 OPPOSITES = "4_Lexicographic_semantics/L10 [antonyms - binary].txt"
 
+PAIRS = [("hot", "cold"), ("up", "down"), ("cheap", "dear"), ("hot", "down"), ("france", "paris")]
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model, word vectors and a small BATS."""
+    """A model, word vectors, a small BATS, relations, and a small set of labelled pairs."""
     folder = tmp_path_factory.mktemp("eval")
     save_tiny_model(folder / "model")
     vectors = np.random.default_rng(0).normal(size=(len(WORDS), 5))
@@ -33,6 +36,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         path.write_text(text)
     google = ": capital\nFrance Paris hot cold\n: gram1-some\nup down cheap dear\n"
     (folder / "google.txt").write_text(google)
+    (folder / "mine.toml").write_text(RELATIONS)
+    (folder / "set").mkdir()
+    lines = [f"{x}\t{y}\t{'Antonym' if n < 3 else 'IsA'}\n" for n, (x, y) in enumerate(PAIRS)]
+    for name in ("train", "val"):
+        (folder / "set" / f"{name}.tsv").write_text("".join(lines * 8))
+    (folder / "set" / "test.tsv").write_text("".join(lines) + "Hot\tunheard\tIsA\n")
     return folder
 
 
@@ -51,11 +60,11 @@ def bats(folder: Path, **changes: str | Path) -> list[str | Path]:
 def test_bats_as_json_has_groups_relations_and_the_protocol(folder: Path) -> None:
     done = pair2vec(*bats(folder), "--json")
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert list(found) == ["groups", "relations", "protocol"]
-    assert list(found["groups"]) == ["encyclopedic", "lexicographic"]
-    assert list(found["relations"]) == ["E01 [country - capital]", "L10 [antonyms - binary]"]
-    group = found["groups"]["lexicographic"]
+    printed = json.loads(done.stdout)
+    assert list(printed) == ["groups", "relations", "protocol"]
+    assert list(printed["groups"]) == ["encyclopedic", "lexicographic"]
+    assert list(printed["relations"]) == ["E01 [country - capital]", "L10 [antonyms - binary]"]
+    group = printed["groups"]["lexicographic"]
     assert {"three_cos_add", "pair2vec", "oracle_alpha", "heldout_alpha", "n"} <= set(group)
     assert group["n"] == 6
     assert len(group["by_alpha"]) == 21
@@ -64,11 +73,11 @@ def test_bats_as_json_has_groups_relations_and_the_protocol(folder: Path) -> Non
     assert group["oracle_alpha"] == max(group["by_alpha"])
     assert group["heldout_alpha"] is None
     # Peru and Lima are unknown: of six questions two are left.
-    assert found["groups"]["encyclopedic"]["n"] == 2
-    assert found["groups"]["encyclopedic"]["dropped"] == pytest.approx(66.67)
-    assert found["protocol"]["dropped"] == pytest.approx(33.33)
-    assert found["protocol"]["vocabulary"] == len(WORDS)
-    assert found["protocol"]["half"] is None
+    assert printed["groups"]["encyclopedic"]["n"] == 2
+    assert printed["groups"]["encyclopedic"]["dropped"] == pytest.approx(66.67)
+    assert printed["protocol"]["dropped"] == pytest.approx(33.33)
+    assert printed["protocol"]["vocabulary"] == len(WORDS)
+    assert printed["protocol"]["half"] is None
 
 
 def test_bats_records_its_figures_in_the_model(folder: Path, tmp_path: Path) -> None:
@@ -95,30 +104,30 @@ def test_bats_on_a_terminal_has_the_plot_the_tables_and_the_protocol(folder: Pat
 def test_a_file_of_googles_runs_through_the_same_code(folder: Path) -> None:
     done = pair2vec(*bats(folder, data=folder / "google.txt"), "--json")
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert {name: group["n"] for name, group in found["groups"].items()} == {
+    printed = json.loads(done.stdout)
+    assert {name: group["n"] for name, group in printed["groups"].items()} == {
         "semantic": 1,
         "syntactic": 1,
     }
 
 
-def test_a_half_is_asked_alone_and_named(folder: Path, tmp_path: Path) -> None:
+def test_a_half_is_evaluated_alone_and_named(folder: Path, tmp_path: Path) -> None:
     for number, text in enumerate(["hot\tcold\nup\tdown\n", "france\tparis\nhot\tcold\n"] * 2):
         path = tmp_path / f"4_Lexicographic_semantics/L0{number + 1} [some].txt"
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
-    found = {}
+    printed = {}
     for half in ("choose", "report"):
         done = pair2vec(*bats(folder, data=tmp_path, half=half), "--json")
         assert done.returncode == 0, done.stderr
-        found[half] = json.loads(done.stdout)
-        assert found[half]["protocol"]["half"] == half
-        assert found[half]["protocol"]["relations"] == 2
-    assert list(found["choose"]["relations"]) == ["L01 [some]", "L03 [some]"]
-    assert list(found["report"]["relations"]) == ["L02 [some]", "L04 [some]"]
-    one = pair2vec(*bats(folder, data=tmp_path, half="report", only="L04"))
-    assert "2 questions of the half “report”, 0.0 % dropped" in one.stdout
-    assert "L02" not in one.stdout
+        printed[half] = json.loads(done.stdout)
+        assert printed[half]["protocol"]["half"] == half
+        assert printed[half]["protocol"]["relations"] == 2
+    assert list(printed["choose"]["relations"]) == ["L01 [some]", "L03 [some]"]
+    assert list(printed["report"]["relations"]) == ["L02 [some]", "L04 [some]"]
+    done = pair2vec(*bats(folder, data=tmp_path, half="report", only="L04"))
+    assert "2 questions of the half “report”, 0.0 % dropped" in done.stdout
+    assert "L02" not in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -155,19 +164,19 @@ def test_a_malformed_line_is_named_by_file_and_line(folder: Path, tmp_path: Path
 def test_slots_as_json_has_the_fourteen_rows(folder: Path) -> None:
     done = pair2vec("eval", "slots", "--model", folder / "model", "--json")
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert len(found["rows"]) == 14
-    assert found["rows"][0]["unknown"] == ["accept", "either"]
-    assert found["unknown_rows"] == 14
-    assert found["right_rows"] == 0
-    assert "prior" not in found
+    printed = json.loads(done.stdout)
+    assert len(printed["rows"]) == 14
+    assert printed["rows"][0]["unknown"] == ["accept", "either"]
+    assert printed["unknown_rows"] == 14
+    assert printed["right_rows"] == 0
+    assert "prior" not in printed
     assert_fails(pair2vec("eval", "slots", "--model", folder / "nowhere"), 1, "no such folder")
 
 
 def test_the_bundled_model_fills_most_rows_of_the_papers_table() -> None:
-    found = json.loads(pair2vec("eval", "slots", "--json").stdout)
-    assert found["unknown_rows"] == 0
-    assert found["right_rows"] >= 9
+    printed = json.loads(pair2vec("eval", "slots", "--json").stdout)
+    assert printed["unknown_rows"] == 0
+    assert printed["right_rows"] >= 9
 
 
 def test_slots_take_a_prior_and_count_the_rows_that_are_right(tmp_path: Path) -> None:
@@ -177,19 +186,74 @@ def test_slots_take_a_prior_and_count_the_rows_that_are_right(tmp_path: Path) ->
     # With nothing but frequency, these two are the best for every row.
     done = pair2vec("eval", "slots", "--model", folder, "--prior", "1000", "--json")
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert found["prior"] == 1000
+    printed = json.loads(done.stdout)
+    assert printed["prior"] == 1000
     assert all(
-        [m["word"] for m in row["matches"][:2]] == ["metals", "texas"] for row in found["rows"]
+        [m["word"] for m in row["matches"][:2]] == ["metals", "texas"] for row in printed["rows"]
     )
-    right = {(row["pattern"], row["x"]): row["right"] for row in found["rows"]}
+    right = {(row["pattern"], row["x"]): row["right"] for row in printed["rows"]}
     assert right["including X and other Y", "copper"] == ["metals"]
     assert right["in X , Y .", "dallas"] == ["texas"]
     assert right["either X or Y", "accept"] == []
-    assert found["right_rows"] == sum(map(bool, right.values()))
+    assert printed["right_rows"] == sum(map(bool, right.values()))
     shown = pair2vec("eval", "slots", "--model", folder, "--prior", "1000").stdout
     assert "Words are scored by R·C + 1000 · log of their share of the corpus." in shown
-    assert f"{found['right_rows']} of 14 rows have a word in the top 3 that is right" in shown
+    assert f"{printed['right_rows']} of 14 rows have a word in the top 3 that is right" in shown
     assert "metals*, texas" in shown
     for bad in ("-1", "nan", "inf"):
         assert_fails(pair2vec("eval", "slots", "--model", folder, f"--prior={bad}"), 2, "prior is")
+
+
+def test_eval_relations_as_json_has_rows_and_the_protocol(folder: Path, tmp_path: Path) -> None:
+    done = pair2vec(
+        *("eval", "relations", "--data", folder / "set", "--vectors", folder / "words.vec"),
+        *("--model", folder / "model", "--relations", folder / "mine.toml"),
+        *("--steps", "30", "--results", tmp_path, "--json"),
+    )
+    assert done.returncode == 0, done.stderr
+    printed = json.loads(done.stdout)
+    assert list(printed) == ["rows", "protocol", "built_in_on_val"]
+    assert list(printed["rows"]) == [
+        "majority",
+        "concatenation",
+        "difference",
+        "pair2vec",
+        "pair2vec and words",
+    ]
+    row = printed["rows"]["pair2vec and words"]
+    assert list(row) == ["views", "val", "test", "calibration"]
+    assert {"weighted_f1", "accuracy", "classes"} == set(row["test"])
+    assert {"n", "precision", "recall", "f1"} == set(row["test"]["classes"]["Antonym"])
+    assert printed["protocol"]["test"] == 6
+    assert printed["protocol"]["unknown"] == pytest.approx(100 / 6, abs=0.01)
+    assert "training on both" in done.stderr
+    assert (tmp_path / "relations-set-model-seed0.json").is_file()
+
+
+def test_eval_relations_shows_f1_by_class_and_what_was_unknown(folder: Path) -> None:
+    done = pair2vec(
+        *("eval", "relations", "--data", folder / "set", "--model", folder / "model"),
+        *("--relations", folder / "mine.toml", "--steps", "30"),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Antonym" in done.stdout
+    assert "word vectors of the model" in done.stdout
+    assert "Of the test pairs 16.7 % have a word that the model does not know" in done.stdout
+    assert "is dropped" in done.stdout
+    assert_fails(pair2vec("eval", "relations", "--data", folder / "no"), 2, "no such folder")
+
+
+def test_eval_relations_without_a_set_evaluates_on_held_out_words(folder: Path) -> None:
+    options = ["--model", str(folder / "model"), "--relations", str(folder / "mine.toml")]
+    done = pair2vec("eval", "relations", *options, "--json")
+    assert done.returncode == 0, done.stderr
+    printed = json.loads(done.stdout)["held_out_words"]
+    assert {"opposite", "capital", "none"} >= set(printed["classes"])
+    assert set(printed["calibration"]) == {
+        "n",
+        "accuracy",
+        "confidence",
+        "expected_error",
+        "log_loss",
+    }
+    assert "calibration error" in pair2vec("eval", "relations", *options).stdout

@@ -8,13 +8,14 @@ from threading import Timer
 from typing import Any
 
 import pytest
+from tests.cli.conftest import RELATIONS
 from tests.command import assert_fails, pair2vec
 from tests.documented_json import PAGE, shape
 from tests.tiny_model import save_tiny_model
 
 from pair2vec.api import Pair2vec, load
 
-QUESTIONS = {
+QUERIES = {
     "fill": ["in X , Y .", "--x=hot"],
     "pair": ["hot", "cold"],
     "analogy": ["hot", "cold", "up"],
@@ -33,7 +34,7 @@ def model(folder: Path) -> Pair2vec:
     return load(folder)
 
 
-def asked(*arguments: str | Path, stdin: str = "", code: int = 0) -> list[dict[str, Any]]:
+def answers_of(*arguments: str | Path, stdin: str = "", code: int = 0) -> list[dict[str, Any]]:
     done = pair2vec(*arguments, "--json", stdin=stdin.encode())
     assert done.returncode == code, done.stderr
     assert "Traceback" not in done.stderr
@@ -54,8 +55,8 @@ def test_fill_lists_the_words_that_the_model_ranks_highest(folder: Path, model: 
 
 
 def test_fill_finds_the_word_for_either_slot(folder: Path, model: Pair2vec) -> None:
-    (given_y,) = asked("fill", "X and Y", "--y=Hot", "--top=2", "--model", folder)
-    assert given_y == {
+    (answer,) = answers_of("fill", "X and Y", "--y=Hot", "--top=2", "--model", folder)
+    assert answer == {
         "query": {
             "command": "fill",
             "model": str(folder),
@@ -70,12 +71,12 @@ def test_fill_finds_the_word_for_either_slot(folder: Path, model: Pair2vec) -> N
 def test_fill_weighs_frequent_words_by_a_prior(folder: Path, model: Pair2vec) -> None:
     options = ["--x=hot", "--top=3", "--model", str(folder)]
     for search in ("exact", "shortlist"):
-        (answer,) = asked("fill", "X and Y", "--prior=0.5", f"--search={search}", *options)
+        (answer,) = answers_of("fill", "X and Y", "--prior=0.5", f"--search={search}", *options)
         best = model.fill("X and Y", x="hot", top=3, prior=0.5)
         assert answer["matches"] == [match._asdict() for match in best]
         assert answer["query"]["prior"] == 0.5
-    (plain,) = asked("fill", "X and Y", "--prior=0", *options)
-    assert (plain,) == tuple(asked("fill", "X and Y", *options))
+    (plain,) = answers_of("fill", "X and Y", "--prior=0", *options)
+    assert (plain,) == tuple(answers_of("fill", "X and Y", *options))
     assert "prior" not in plain["query"]
     shown = pair2vec("fill", "X and Y", "--prior=0.5", *options).stdout
     assert "score: fit + 0.5 · log of the word's share of the corpus" in shown
@@ -84,11 +85,11 @@ def test_fill_weighs_frequent_words_by_a_prior(folder: Path, model: Pair2vec) ->
 
 def test_fill_ranks_patterns_for_a_pair(folder: Path, model: Pair2vec) -> None:
     patterns = ["X and Y", "neither X nor Y", "X is Y"]
-    (answer,) = asked("fill", *patterns, "--x=hot", "--y=cold", "--model", folder)
+    (answer,) = answers_of("fill", *patterns, "--x=hot", "--y=cold", "--model", folder)
     best = model.fill(patterns, x="hot", y="cold")
     assert answer["matches"] == [match._asdict() for match in best]
     assert answer["query"]["patterns"] == patterns
-    (one,) = asked("fill", "X and Y", "--x=hot", "--y=cold", "--model", folder)
+    (one,) = answers_of("fill", "X and Y", "--x=hot", "--y=cold", "--model", folder)
     assert one["matches"] == [
         {"pattern": "X and Y", "score": pytest.approx(model.score("hot", "cold", "X and Y"))}
     ]
@@ -96,19 +97,19 @@ def test_fill_ranks_patterns_for_a_pair(folder: Path, model: Pair2vec) -> None:
 
 def test_words_are_chosen_from_a_file_or_from_standard_input(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "words.txt").write_text("Paris\n\nup\r\nhot\n")
-    for place, stdin in [(tmp_path / "words.txt", ""), ("-", "Paris\nup\nhot\n")]:
-        options = ["--among", str(place), "--model", str(folder)]
-        (filled,) = asked("fill", "X and Y", "--x=hot", *options, stdin=stdin)
+    for source, stdin in [(tmp_path / "words.txt", ""), ("-", "Paris\nup\nhot\n")]:
+        options = ["--among", str(source), "--model", str(folder)]
+        (filled,) = answers_of("fill", "X and Y", "--x=hot", *options, stdin=stdin)
         assert {match["word"] for match in filled["matches"]} == {"paris", "up"}
-        assert filled["query"]["among"] == str(place)
-        (analogy,) = asked("analogy", "hot", "cold", "dear", *options, stdin=stdin)
+        assert filled["query"]["among"] == str(source)
+        (analogy,) = answers_of("analogy", "hot", "cold", "dear", *options, stdin=stdin)
         assert {match["word"] for match in analogy["matches"]} == {"paris", "up"}
 
 
 def test_pair_has_the_vector_its_length_and_patterns_in_both_directions(
     folder: Path, model: Pair2vec
 ) -> None:
-    (answer,) = asked("pair", "hot", "cold", "--top=2", "--model", folder)
+    (answer,) = answers_of("pair", "hot", "cold", "--top=2", "--model", folder)
     for name, (x, y) in {"forward": ("hot", "cold"), "backward": ("cold", "hot")}.items():
         vector = model.pair(x, y, direction="forward", normalised=False)
         assert answer[name] == {
@@ -120,7 +121,7 @@ def test_pair_has_the_vector_its_length_and_patterns_in_both_directions(
         }
 
 
-def test_pair_shows_one_direction_or_all_numbers_if_asked(folder: Path, model: Pair2vec) -> None:
+def test_pair_shows_one_direction_or_all_numbers_on_request(folder: Path, model: Pair2vec) -> None:
     short = pair2vec("pair", "hot", "cold", "--model", folder).stdout
     assert "hot → cold" in short
     assert "cold → hot" in short
@@ -139,13 +140,13 @@ def test_a_model_without_patterns_still_answers_pair(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert "up → down" in done.stdout
     assert done.stderr.count("no patterns to explain pairs by") == 1
-    (answer,) = asked("pair", "hot", "cold", "--model", folder)
+    (answer,) = answers_of("pair", "hot", "cold", "--model", folder)
     assert answer["forward"]["patterns"] is None
 
 
 def test_analogy_weighs_relation_and_words_by_alpha(folder: Path, model: Pair2vec) -> None:
     options = ["--alpha=0.25", "--direction=forward", "--top=4"]
-    (answer,) = asked("analogy", "hot", "cold", "up", *options, "--model", folder)
+    (answer,) = answers_of("analogy", "hot", "cold", "up", *options, "--model", folder)
     best = model.analogy("hot", "cold", "up", alpha=0.25, direction="forward", top=4)
     assert answer["matches"] == [match._asdict() for match in best]
     assert answer["query"]["alpha"] == 0.25
@@ -154,11 +155,11 @@ def test_analogy_weighs_relation_and_words_by_alpha(folder: Path, model: Pair2ve
 def test_nearest_searches_or_chooses_from_pairs_or_words(
     folder: Path, model: Pair2vec, tmp_path: Path
 ) -> None:
-    (searched,) = asked("nearest", "hot", "cold", "--top=3", "--model", folder)
+    (searched,) = answers_of("nearest", "hot", "cold", "--top=3", "--model", folder)
     best = model.nearest("hot", "cold", top=3)
     assert searched["matches"] == [match._asdict() for match in best]
     (tmp_path / "pairs.txt").write_text("up\tdown\n france  paris \n")
-    (chosen,) = asked(
+    (chosen,) = answers_of(
         "nearest", "hot", "cold", "--among", tmp_path / "pairs.txt", "--model", folder
     )
     assert {(match["x"], match["y"]) for match in chosen["matches"]} == {
@@ -166,7 +167,9 @@ def test_nearest_searches_or_chooses_from_pairs_or_words(
         ("france", "paris"),
     }
     (tmp_path / "words.txt").write_text("up\ndown\n")
-    (both,) = asked("nearest", "hot", "cold", "--words", tmp_path / "words.txt", "--model", folder)
+    (both,) = answers_of(
+        "nearest", "hot", "cold", "--words", tmp_path / "words.txt", "--model", folder
+    )
     assert {(match["x"], match["y"]) for match in both["matches"]} == {
         ("up", "down"),
         ("down", "up"),
@@ -177,8 +180,87 @@ def test_score_prints_one_number(folder: Path, model: Pair2vec) -> None:
     done = pair2vec("score", "hot", "cold", "X and Y", "--model", folder)
     score = model.score("hot", "cold", "X and Y")
     assert done.stdout == f"{score:8.3f}  hot, cold in “X and Y”\n"
-    (answer,) = asked("score", "hot", "cold", "X and Y", "--model", folder)
+    (answer,) = answers_of("score", "hot", "cold", "X and Y", "--model", folder)
     assert answer["score"] == pytest.approx(score)
+
+
+@pytest.fixture(scope="module")
+def definitions(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("relations") / "mine.toml"
+    path.write_text(RELATIONS)
+    return path
+
+
+@pytest.fixture(scope="module")
+def options(folder: Path, definitions: Path) -> list[str]:
+    return ["--relations", str(definitions), "--model", str(folder)]
+
+
+def test_neighbours_lists_the_words_most_probably_in_a_relation(
+    folder: Path, model: Pair2vec, definitions: Path, options: list[str]
+) -> None:
+    query = ["neighbours", "hot", "--relation=opposite", "--top=3", *options]
+    (answer,) = answers_of(*query)
+    best = model.relations(definitions).neighbours("hot", "opposite", top=3)
+    assert answer == {
+        "query": {
+            "command": "neighbours",
+            "model": str(folder),
+            "word": "hot",
+            "relation": "opposite",
+            "relations": str(definitions),
+            "unrelated": 0.5,
+            "top": 3,
+        },
+        "matches": [match._asdict() for match in best],
+    }
+    shown = pair2vec(*query).stdout
+    assert shown.startswith("opposite of hot: y is the opposite of x\n")
+    assert f"{best[0].score:.3f}" in shown
+    assert "the probability, where 50% of such pairs have no relation" in shown
+
+
+def test_without_a_relation_each_neighbour_names_its_own(
+    model: Pair2vec, definitions: Path, options: list[str]
+) -> None:
+    (answer,) = answers_of("neighbours", "hot", "--top=4", "--unrelated=0.9", *options)
+    assert "relation" not in answer["query"]
+    assert answer["query"]["unrelated"] == 0.9
+    best = model.relations(definitions).typed_neighbours("hot", top=4, unrelated=0.9)
+    assert answer["matches"] == [match._asdict() for match in best]
+    assert {match["relation"] for match in answer["matches"]} <= {"opposite", "capital"}
+
+
+def test_neighbours_of_many_words_come_from_standard_input(
+    options: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "some.txt").write_text("cold\nparis\n")
+    query = ["neighbours", "-", "--relation=capital", f"--among={tmp_path / 'some.txt'}", *options]
+    answers = answers_of(*query, stdin="france\nzzz\nup\n", code=1)
+    assert [answer["line"] for answer in answers] == [1, 2, 3]
+    assert "not in the vocabulary" in answers[1]["error"]
+    assert {match["word"] for match in answers[2]["matches"]} == {"cold", "paris"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["hot", "--relation=antonym"], "'antonym' is not defined; it must be one of opposite"),
+        (["hott", "--relation=opposite"], "'hott' is not in the vocabulary"),
+        (["hot", "--unrelated=1"], "unrelated is 1"),
+    ],
+)
+def test_a_wrong_query_for_neighbours_is_one_clear_line(
+    options: list[str], arguments: list[str], message: str
+) -> None:
+    assert_fails(pair2vec("neighbours", *arguments, *options), 2, message)
+
+
+def test_a_model_without_the_words_of_a_relation_says_so(folder: Path) -> None:
+    done = pair2vec("neighbours", "hot", "--model", folder, "--relation=synonym")
+    assert_fails(done, 2, "the model knows none of its examples and patterns")
+    missing = pair2vec("neighbours", "hot", "--relations", folder / "nowhere.toml")
+    assert_fails(missing, 1, "nowhere.toml: no such file")
 
 
 @pytest.mark.parametrize(
@@ -197,7 +279,7 @@ def test_lines_of_standard_input_are_answered_in_their_order(
     folder: Path, command: str, good: str, bad: str
 ) -> None:
     lines = f"{good}\n{bad}\n\n{good.replace('hot', 'zzz')}\r\n{good}"
-    answers = asked(command, "-", "--model", folder, stdin=lines, code=1)
+    answers = answers_of(command, "-", "--model", folder, stdin=lines, code=1)
     assert [answer["line"] for answer in answers] == [1, 2, 4, 5]
     assert set(answers[1]) == set(answers[2]) == {"line", "error"}
     assert "'zzz' is not in the vocabulary" in answers[2]["error"]
@@ -218,8 +300,8 @@ def test_a_bad_line_goes_to_standard_error_beside_tables(folder: Path) -> None:
 
 
 def test_good_lines_alone_are_a_success_and_none_too(folder: Path) -> None:
-    assert len(asked("pair", "-", "--model", folder, stdin="hot cold\nup down\n")) == 2
-    assert asked("pair", "-", "--model", folder, stdin="") == []
+    assert len(answers_of("pair", "-", "--model", folder, stdin="hot cold\nup down\n")) == 2
+    assert answers_of("pair", "-", "--model", folder, stdin="") == []
 
 
 @pytest.mark.parametrize("form", [["--json"], []])
@@ -255,17 +337,17 @@ def test_a_reader_that_leaves_is_no_reason_for_a_traceback(folder: Path) -> None
     assert messages == ""
 
 
-@pytest.mark.parametrize("command", QUESTIONS)
+@pytest.mark.parametrize("command", QUERIES)
 def test_a_model_that_is_not_there_is_one_clear_line(tmp_path: Path, command: str) -> None:
-    missing = pair2vec(command, *QUESTIONS[command], "--model", tmp_path / "no")
+    missing = pair2vec(command, *QUERIES[command], "--model", tmp_path / "no")
     assert_fails(missing, 1, "no: no such folder")
 
 
-@pytest.mark.parametrize("command", QUESTIONS)
-def test_the_bundled_model_is_asked_unless_another_is_named(command: str) -> None:
-    by_default = pair2vec(command, *QUESTIONS[command])
+@pytest.mark.parametrize("command", QUERIES)
+def test_the_bundled_model_is_queried_unless_another_is_named(command: str) -> None:
+    by_default = pair2vec(command, *QUERIES[command])
     assert by_default.returncode == 0, by_default.stderr
-    by_name = pair2vec(command, *QUESTIONS[command], "--model", "wikipedia")
+    by_name = pair2vec(command, *QUERIES[command], "--model", "wikipedia")
     assert by_default.stdout == by_name.stdout
 
 
@@ -273,12 +355,12 @@ def test_a_model_that_cannot_be_read_is_one_clear_line(tmp_path: Path) -> None:
     folder = save_tiny_model(tmp_path / "model")
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps({**config, "format": 99}))
-    newer = pair2vec("score", *QUESTIONS["score"], "--model", folder)
+    newer = pair2vec("score", *QUERIES["score"], "--model", folder)
     assert_fails(newer, 1, "model format 99 is newer than this version reads", "upgrade")
     (folder / "config.json").write_text(json.dumps(config))
     tensors = folder / "model.safetensors"
     tensors.write_bytes(tensors.read_bytes()[:-100])
-    cut = pair2vec("score", *QUESTIONS["score"], "--model", folder)
+    cut = pair2vec("score", *QUERIES["score"], "--model", folder)
     assert_fails(cut, 1, "model.safetensors: ")
 
 
@@ -307,9 +389,7 @@ def test_a_model_that_cannot_be_read_is_one_clear_line(tmp_path: Path) -> None:
         (["score", "hot", "cold", "Y and X"], "Y comes before X"),
     ],
 )
-def test_a_wrong_question_is_one_clear_line(
-    folder: Path, arguments: list[str], message: str
-) -> None:
+def test_a_wrong_query_is_one_clear_line(folder: Path, arguments: list[str], message: str) -> None:
     done = pair2vec(*arguments, "--model", folder)
     assert_fails(done, 2, message)
     assert len(done.stderr.splitlines()) == 1
@@ -323,8 +403,8 @@ from pair2vec.cli.main import main
 atexit.register(lambda: print({"numpy", "torch"} & set(sys.modules), file=sys.stderr))
 main()
 """
-    for command, question in QUESTIONS.items():
-        arguments = [command, *question, "--model", str(folder)]
+    for command, query in QUERIES.items():
+        arguments = [command, *query, "--model", str(folder)]
         done = subprocess.run(
             [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
         )
@@ -335,9 +415,9 @@ def test_the_documented_json_is_what_is_printed(folder: Path) -> None:
     documented = [line for line in PAGE.read_text().splitlines() if line.startswith("{")]
     ranking = ["fill", "X and Y", "X or Y", "--x=hot", "--y=cold"]
     answers = [
-        *(asked(command, *question, "--model", folder) for command, question in QUESTIONS.items()),
-        asked(*ranking, "--model", folder),
-        asked("score", "-", "--model", folder, stdin="hot\tcold\tX or Y\nhott\n", code=1),
+        *(answers_of(command, *query, "--model", folder) for command, query in QUERIES.items()),
+        answers_of(*ranking, "--model", folder),
+        answers_of("score", "-", "--model", folder, stdin="hot\tcold\tX or Y\nhott\n", code=1),
     ]
     printed = {shape(answer) for each in answers for answer in each}
     assert {shape(json.loads(line)) for line in documented} == printed
