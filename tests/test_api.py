@@ -35,7 +35,7 @@ def test_a_pair_does_not_depend_on_the_others_of_its_batch_or_their_order(
 ) -> None:
     together = model.pairs(pairs).vectors
     order = data.draw(st.permutations(range(len(pairs))))
-    shuffled = model.pairs([pairs[place] for place in order]).vectors
+    shuffled = model.pairs([pairs[n] for n in order]).vectors
     np.testing.assert_allclose(shuffled, together[order], rtol=0, atol=1e-5)
     for pair, vector in zip(pairs, together, strict=True):
         np.testing.assert_allclose(model.pair(*pair), vector, rtol=0, atol=1e-5)

@@ -10,7 +10,7 @@ from tests.tiny_model import save_tiny_model
 
 
 @pytest.fixture
-def given(tmp_path: Path) -> list[str]:
+def command(tmp_path: Path) -> list[str]:
     corpus = make_corpus(tmp_path, TEXT * 20)
     (tmp_path / "relations.toml").write_text(RELATIONS)
     (tmp_path / "terms.txt").write_text("Hot\ncold\n\nparis\nfrance\nelsewhere\n")
@@ -22,9 +22,9 @@ def given(tmp_path: Path) -> list[str]:
     ]
 
 
-def test_a_list_of_terms_becomes_a_file(given: list[str], tmp_path: Path) -> None:
+def test_a_list_of_terms_becomes_a_file(command: list[str], tmp_path: Path) -> None:
     out = tmp_path / "lexicon.tsv"
-    done = pair2vec(*given, "--words", tmp_path / "terms.txt", "--out", out)
+    done = pair2vec(*command, "--words", tmp_path / "terms.txt", "--out", out)
     assert done.returncode == 0, done.stderr
     assert "1 terms are left out as unknown: elsewhere" in done.stderr
     head, *rows = [line.split("\t") for line in out.read_text().splitlines()]
@@ -33,20 +33,20 @@ def test_a_list_of_terms_becomes_a_file(given: list[str], tmp_path: Path) -> Non
     assert f"{len(rows)} entries" in done.stdout
 
 
-def test_terms_come_from_standard_input_too(given: list[str], tmp_path: Path) -> None:
+def test_terms_come_from_standard_input_too(command: list[str], tmp_path: Path) -> None:
     out = tmp_path / "lexicon.ttl"
-    done = pair2vec(*given, "--words", "-", "--out", out, stdin=b"hot\ncold\n")
+    done = pair2vec(*command, "--words", "-", "--out", out, stdin=b"hot\ncold\n")
     assert done.returncode == 0, done.stderr
     assert "skos:Concept" in out.read_text()
 
 
-def test_what_cannot_be_is_one_line(given: list[str], tmp_path: Path) -> None:
+def test_what_cannot_be_is_one_line(command: list[str], tmp_path: Path) -> None:
     words = ["--words", str(tmp_path / "terms.txt")]
     out = ["--out", str(tmp_path / "lexicon.tsv")]
-    assert_fails(pair2vec(*given, *words, "--out", tmp_path / "lexicon.xml"), 2, "which format?")
-    unknown = pair2vec(*given, *words, *out, "--relation", "cousin")
+    assert_fails(pair2vec(*command, *words, "--out", tmp_path / "lexicon.xml"), 2, "which format?")
+    unknown = pair2vec(*command, *words, *out, "--relation", "cousin")
     assert_fails(unknown, 2, "--relation cousin: it must be one of antonym, located-in")
-    assert_fails(pair2vec(*given, "--words", tmp_path / "none.txt", *out), 2, "no such file")
+    assert_fails(pair2vec(*command, "--words", tmp_path / "none.txt", *out), 2, "no such file")
     (tmp_path / "lexicon.tsv").write_text("mine")
-    assert_fails(pair2vec(*given, *words, *out), 2, "exists already; --overwrite replaces it")
+    assert_fails(pair2vec(*command, *words, *out), 2, "exists already; --overwrite replaces it")
     assert (tmp_path / "lexicon.tsv").read_text() == "mine"

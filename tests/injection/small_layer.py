@@ -32,9 +32,9 @@ def make_model(folder: Path, composition: str = "mlp", layers: int = 3) -> Path:
     shapes: dict[str, tuple[int, ...]] = {"pair.words": (len(vocabulary), SIZE)}
     if composition == "mlp":
         shapes |= {"pair.first.weight": (SIZE, 3 * SIZE), "pair.first.bias": (SIZE,)}
-        for place in range(layers - 1):
-            shapes[f"pair.others.{place}.weight"] = (SIZE, SIZE)
-            shapes[f"pair.others.{place}.bias"] = (SIZE,)
+        for layer in range(layers - 1):
+            shapes[f"pair.others.{layer}.weight"] = (SIZE, SIZE)
+            shapes[f"pair.others.{layer}.bias"] = (SIZE,)
     tensors = {name: random.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
     # A word that was never trained may be all zeros.
     tensors["pair.words"][vocabulary.ids["dear"]] = 0

@@ -200,8 +200,8 @@ def test_padded_vectors_change_nothing(tmp_path: Path, monkeypatch: pytest.Monke
 @pytest.mark.parametrize("pairs_at_once", [1, 2, 3, 5, 8, 21, 59, 60, 1000])
 def test_tiles_of_any_size_cover_each_pair_once(pairs_at_once: int) -> None:
     seen = torch.zeros(3, 5, 4, dtype=torch.int)
-    for places in tiles(3, 5, 4, pairs_at_once):
-        part = seen[places]
+    for slices in tiles(3, 5, 4, pairs_at_once):
+        part = seen[slices]
         assert 0 < part.numel() <= pairs_at_once
         part += 1
     assert seen.eq(1).all()

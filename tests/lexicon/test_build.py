@@ -44,7 +44,7 @@ ANYTHING = LexiconConfig(probability=0.0, unrelated=0.1)
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> LexiconInputs:
+def inputs(tmp_path: Path) -> LexiconInputs:
     corpus = make_corpus(tmp_path, TEXT * 3)
     (tmp_path / "relations.toml").write_text(RELATIONS)
     return LexiconInputs(
@@ -55,26 +55,26 @@ def places(tmp_path: Path) -> LexiconInputs:
     )
 
 
-def built_at(out: Path, places: LexiconInputs, workers: int = 1) -> bytes:
-    build_lexicon(places, ANYTHING, out, "jsonl", workers=workers, overwrite=True)
+def built_at(out: Path, inputs: LexiconInputs, workers: int = 1) -> bytes:
+    build_lexicon(inputs, ANYTHING, out, "jsonl", workers=workers, overwrite=True)
     return out.read_bytes()
 
 
 def test_the_lexicon_is_the_same_for_any_number_of_processes_and_parts(
-    places: LexiconInputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    inputs: LexiconInputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = built_at(tmp_path / "one.jsonl", places)
+    whole = built_at(tmp_path / "one.jsonl", inputs)
     monkeypatch.setattr(build, "_TERMS_PER_TASK", 3)
-    assert built_at(tmp_path / "two.jsonl", places, workers=2) == whole
+    assert built_at(tmp_path / "two.jsonl", inputs, workers=2) == whole
     assert whole.count(b"\n") > 8
 
 
 def test_entries_are_related_terms_with_sentences_that_have_both(
-    places: LexiconInputs, tmp_path: Path
+    inputs: LexiconInputs, tmp_path: Path
 ) -> None:
-    entries = [json.loads(line) for line in built_at(tmp_path / "l.jsonl", places).splitlines()]
+    entries = [json.loads(line) for line in built_at(tmp_path / "l.jsonl", inputs).splitlines()]
     assert {entry["relation"] for entry in entries} <= {"antonym", "located-in"}
-    assert {entry["x"] for entry in entries} | {entry["y"] for entry in entries} <= {*places.terms}
+    assert {entry["x"] for entry in entries} | {entry["y"] for entry in entries} <= {*inputs.terms}
     assert all(entry["x"] != entry["y"] for entry in entries)
     evident = [entry for entry in entries if entry["evidence"]]
     assert evident
@@ -84,9 +84,9 @@ def test_entries_are_related_terms_with_sentences_that_have_both(
 
 
 def test_finished_parts_are_not_built_again(
-    places: LexiconInputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    inputs: LexiconInputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = built_at(tmp_path / "whole.jsonl", places)
+    whole = built_at(tmp_path / "whole.jsonl", inputs)
     monkeypatch.setattr(build, "_TERMS_PER_TASK", 2)
     started: list[int] = []
 
@@ -99,47 +99,47 @@ def test_finished_parts_are_not_built_again(
     out = tmp_path / "lexicon.jsonl"
     monkeypatch.setattr(build, "build_part", interrupted_at_the_third)
     with pytest.raises(KeyboardInterrupt):
-        build_lexicon(places, ANYTHING, out, "jsonl")
+        build_lexicon(inputs, ANYTHING, out, "jsonl")
     assert not out.exists()
-    build_lexicon(places, ANYTHING, out, "jsonl")
+    build_lexicon(inputs, ANYTHING, out, "jsonl")
     assert started == [0, 2, 4, 4, 6]
     assert out.read_bytes() == whole
     assert not out.with_name("lexicon.jsonl.begun").exists()
 
 
-def test_parts_of_another_lexicon_are_not_mixed_in(places: LexiconInputs, tmp_path: Path) -> None:
+def test_parts_of_another_lexicon_are_not_mixed_in(inputs: LexiconInputs, tmp_path: Path) -> None:
     out = tmp_path / "lexicon.jsonl"
     begun = out.with_name("lexicon.jsonl.begun")
     begun.mkdir()
     (begun / "job.json").write_text("{}")
     with pytest.raises(UsageError, match="was begun with another corpus and another model"):
-        build_lexicon(places, ANYTHING, out, "jsonl")
-    build_lexicon(places, ANYTHING, out, "jsonl", overwrite=True)
+        build_lexicon(inputs, ANYTHING, out, "jsonl")
+    build_lexicon(inputs, ANYTHING, out, "jsonl", overwrite=True)
     with pytest.raises(UsageError, match="exists already; --overwrite replaces it"):
-        build_lexicon(places, ANYTHING, out, "jsonl")
+        build_lexicon(inputs, ANYTHING, out, "jsonl")
 
 
 def test_another_model_in_the_place_of_the_one_it_was_begun_with_is_refused(
-    places: LexiconInputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    inputs: LexiconInputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupt(_: LexiconTask) -> LexiconPart:
         raise KeyboardInterrupt
 
     model = tmp_path / "copied"
-    shutil.copytree(places.model, model)
-    inputs = replace(places, model=model)
+    shutil.copytree(inputs.model, model)
+    copied = replace(inputs, model=model)
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(build, "build_part", interrupt)
-        build_lexicon(inputs, ANYTHING, tmp_path / "l.tsv", "tsv")
+        build_lexicon(copied, ANYTHING, tmp_path / "l.tsv", "tsv")
     shutil.rmtree(model)
     save_tiny_model(model, WORDS, seed=1)
     with pytest.raises(UsageError, match="was begun with another model; resume with the same"):
-        build_lexicon(inputs, ANYTHING, tmp_path / "l.tsv", "tsv")
+        build_lexicon(copied, ANYTHING, tmp_path / "l.tsv", "tsv")
 
 
-def test_the_config_decides_what_is_an_entry(places: LexiconInputs, tmp_path: Path) -> None:
+def test_the_config_decides_what_is_an_entry(inputs: LexiconInputs, tmp_path: Path) -> None:
     def entries(config: LexiconConfig) -> list[tuple[str, str]]:
-        made = build_lexicon(places, config, tmp_path / "l.tsv", "tsv", overwrite=True)
+        made = build_lexicon(inputs, config, tmp_path / "l.tsv", "tsv", overwrite=True)
         return [(entry.x, entry.relation) for entry in made]
 
     every = entries(ANYTHING)
@@ -162,6 +162,6 @@ def test_forms_of_a_word_are_related_only_by_a_relation_of_forms(
     relations = tmp_path / "forms.toml"
     relations.write_text(RELATIONS + ('[form]\nexamples = ["warm warmer"]\n' if has_forms else ""))
     terms = ("cheap", "cheaper")
-    moved = LexiconInputs(corpus=corpus.folder, model=model, relations=relations, terms=terms)
-    entries = build_lexicon(moved, ANYTHING, tmp_path / "forms.tsv", "tsv")
+    inputs = LexiconInputs(corpus=corpus.folder, model=model, relations=relations, terms=terms)
+    entries = build_lexicon(inputs, ANYTHING, tmp_path / "forms.tsv", "tsv")
     assert bool(entries) == has_forms

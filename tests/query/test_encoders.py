@@ -21,7 +21,7 @@ from pair2vec.query.pair_encoder import (
 )
 from pair2vec.text.vocabulary import Vocabulary, WordCount
 from pair2vec.training.network import Network
-from pair2vec.training.publish import network_of, published_arrays
+from pair2vec.training.publish import network_from_model, published_arrays
 from pair2vec.training.recipes import Recipe
 
 WORDS, SIZE, HIDDEN = 30, 12, 5
@@ -69,7 +69,7 @@ def ids(*shape: int, seed: int = 0) -> NDArray[np.int64]:
 
 @torch.no_grad()
 def torch_pairs(saved: SavedModel, x: NDArray[np.int64], y: NDArray[np.int64]) -> torch.Tensor:
-    network = network_of(saved)
+    network = network_from_model(saved)
     parts = network.pair.word_parts(network.pair_words)
     return network.pair.compose(parts, torch.from_numpy(x), torch.from_numpy(y))
 
@@ -130,13 +130,13 @@ def test_a_linearisation_has_the_value_and_the_gradient_of_the_score(
     values, gradients = conditional.linearise(at, readout)
     np.testing.assert_allclose(values, score(at), rtol=0, atol=1e-5)
     step = np.float32(1e-3)
-    for place in range(SIZE):
+    for column in range(SIZE):
         ahead, behind = at.copy(), at.copy()
-        ahead[:, place] += step
-        behind[:, place] -= step
+        ahead[:, column] += step
+        behind[:, column] -= step
         slope = (score(ahead) - score(behind)) / (2 * step)
         # A few words may sit on a ReLU's kink, where there are two slopes.
-        assert np.median(np.abs(slope - gradients[:, place])) < 2e-3
+        assert np.median(np.abs(slope - gradients[:, column])) < 2e-3
 
 
 @torch.no_grad()
@@ -144,9 +144,9 @@ def test_a_linearisation_has_the_value_and_the_gradient_of_the_score(
 def test_contexts_are_those_of_torch(tmp_path: Path, length: int) -> None:
     saved = saved_model(tmp_path)
     contexts = np.random.default_rng(length).integers(0, WORDS, (7, length))
-    network = network_of(saved)
+    network = network_from_model(saved)
     expected = network.context.encode(
-        network.context.word_part(network.context_words), torch.from_numpy(contexts)
+        network.context.word_gates(network.context_words), torch.from_numpy(contexts)
     )
     found = ContextNetwork(saved)(contexts)
     np.testing.assert_allclose(found, expected.numpy(), rtol=0, atol=1e-5)

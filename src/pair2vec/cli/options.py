@@ -11,7 +11,6 @@ from pair2vec.errors import UsageError
 
 _Choice = TypeVar("_Choice", bound=str)
 
-
 argument = partial(typer.Argument, show_default=False)
 """An argument whose help does not end with a default."""
 

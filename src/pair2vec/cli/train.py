@@ -62,12 +62,12 @@ def train_command(  # noqa: PLR0913, PLR0917 - the options of a command
     from pair2vec.text.corpus import open_corpus
     from pair2vec.training.distributed import init_process_group
     from pair2vec.training.recipes import resolve
-    from pair2vec.training.train import Interrupted, recipe_of
+    from pair2vec.training.train import Interrupted, begun_recipe
     from pair2vec.training.train import train as train_model
 
     saved_precision = check_choice("--precision", precision, PRECISIONS)
-    settings_given = recipe or config or assignments
-    begun = recipe_of(out) if resume and not settings_given else None
+    has_settings = recipe or config or assignments
+    saved_recipe = begun_recipe(out) if resume and not has_settings else None
     model = None
     with init_process_group(device) as ranks, _rank_zero_messages(ranks.rank):
         with (
@@ -78,7 +78,7 @@ def train_command(  # noqa: PLR0913, PLR0917 - the options of a command
             model = train_model(
                 open_corpus(corpus),
                 out,
-                begun or resolve(recipe, config, assignments or []),
+                saved_recipe or resolve(recipe, config, assignments or []),
                 vectors=vectors,
                 device=device,
                 precision=saved_precision,
@@ -115,11 +115,11 @@ def stop_requests() -> Iterator[Callable[[], bool]]:
         pressed.append(number)
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
-    before = signal.signal(signal.SIGINT, remember)
+    previous = signal.signal(signal.SIGINT, remember)
     try:
         yield lambda: bool(pressed)
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, previous)
 
 
 class TrainingView(ProgressView["TrainingProgress"]):
@@ -182,6 +182,7 @@ def vectors(  # noqa: PLR0913, PLR0917 - the options of a command
     """
     from pair2vec.runtime.devices import find_device
     from pair2vec.text.corpus import open_corpus
+    from pair2vec.text.vocabulary import SPECIAL_TOKENS
     from pair2vec.word_vectors.fasttext import FasttextConfig, train_fasttext
     from pair2vec.word_vectors.formats import write_vec
 
@@ -200,4 +201,5 @@ def vectors(  # noqa: PLR0913, PLR0917 - the options of a command
     else:
         threads = workers or len(os.sched_getaffinity(0))
         table = train_fasttext(opened, config, workers=threads, report=report)
-    write_vec(out, opened.vocabulary.words[4:], table[4:])
+    special = len(SPECIAL_TOKENS)
+    write_vec(out, opened.vocabulary.words[special:], table[special:])

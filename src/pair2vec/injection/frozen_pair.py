@@ -1,6 +1,6 @@
 """R(x, y) of a saved model as a frozen part of another network; optionally whitened, or a subset.
 
-Shapes: V vocabulary, N words, D dimension, W width: D, padded as a GPU likes it.
+Shapes: V vocabulary, N words, D dimension, W width: D, on a GPU padded to a multiple of 64.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -83,7 +83,7 @@ def whitened_weights(saved: SavedModel, whitening: float) -> PairWeights:
 
 
 def subset_vocabulary(source: PairWeights, words: Iterable[str]) -> PairWeights:
-    """R of those words that `source` knows: all that a network needs which reads no others."""
+    """R of those of `words` that `source` knows, for a network that reads no others."""
     known = source.vocabulary
     # In the order of the model: the special tokens stay first.
     ids = sorted(known.ids[word] for word in token_spellings(words) if word in known)
@@ -146,9 +146,9 @@ class FrozenPair(nn.Module):
 
         In autocast's precision, if it is enabled, and on a GPU padded to the width that suits it.
         """
-        kind = self.words.device.type
-        is_cast = torch.is_autocast_enabled(kind)
-        precision = torch.get_autocast_dtype(kind) if is_cast else self.words.dtype
+        device_type = self.words.device.type
+        is_cast = torch.is_autocast_enabled(device_type)
+        precision = torch.get_autocast_dtype(device_type) if is_cast else self.words.dtype
         # Moving the module, or loading other words into it, changes one of these.
         key = precision, self.words.device, self.words.data_ptr(), self.words._version
         if self._cached is None or self._cached[0] != key:
@@ -182,10 +182,10 @@ def _frozen_encoder(config: PairConfig, values: Callable[[str], Tensor]) -> Pair
     with torch.device("meta"):
         encoder = make_pair_encoder(config)
     for name in [name for name, _ in encoder.named_parameters()]:
-        path, _, own = name.rpartition(".")
-        part = encoder.get_submodule(path)
-        delattr(part, own)
-        part.register_buffer(own, values(name))
+        path, _, attribute = name.rpartition(".")
+        module = encoder.get_submodule(path)
+        delattr(module, attribute)
+        module.register_buffer(attribute, values(name))
     return encoder
 
 

@@ -1,4 +1,4 @@
-"""The difference of given word vectors in R's place: the paper's "Unsupervised: Pair Dist".
+"""Differences of given word vectors instead of R: the paper's "Unsupervised: Pair Dist".
 
 Shapes: V words with a vector, D dimension.
 """
@@ -47,10 +47,10 @@ def pair_distance_attention(
         InputError: the file cannot be read, or has none of the words.
         UsageError: there is no word among `words`.
     """
-    wanted = token_spellings(words)
-    if not wanted:
+    spellings = token_spellings(words)
+    if not spellings:
         raise UsageError("words: has no word to look for in the word vectors; give some")
-    read = read_word_vectors(path_of_word_vectors, Vocabulary((word, 1) for word in wanted))
+    read = read_word_vectors(path_of_word_vectors, Vocabulary((word, 1) for word in spellings))
     # A word at zero would have a difference to every other: it has to be unknown.
     rows = np.flatnonzero(read.found)
     kept = Vocabulary((read.vocabulary.words[row], 1) for row in rows)

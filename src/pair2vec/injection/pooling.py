@@ -1,7 +1,7 @@
 """Sums of pair vectors under attention, without all pair vectors in memory at a time.
 
 Shapes: B batch, n and m words of the sequences a and b, N distinct words of both, D dimension,
-W width: D, padded as a GPU likes it.
+W width: D, on a GPU padded to a multiple of 64.
 
 Pair vectors are computed tile by tile, and recomputed for the gradient. R is frozen, so only the
 attention weights have gradients: dα_ij = ⟨dr_i, r_ij⟩.
@@ -50,16 +50,17 @@ class PairTiles:
         self._pairs_at_once = pairs_at_once
         self.dimension, self.width = pair.dimension, pair.parts.as_x[0].shape[1]
         # The backward pass runs outside the autocast of the forward pass, but must repeat it.
-        kind = a.device.type
-        self._autocast = (kind, torch.get_autocast_dtype(kind), torch.is_autocast_enabled(kind))
+        device_type = a.device.type
+        dtype = torch.get_autocast_dtype(device_type)
+        self._autocast = device_type, dtype, torch.is_autocast_enabled(device_type)
 
     def __iter__(self) -> Iterator[tuple[Tile, TileVectors]]:
-        kind, dtype, enabled = self._autocast
+        device_type, dtype, enabled = self._autocast
         for slices in tiles(len(self._a), self._a.shape[1], self._b.shape[1], self._pairs_at_once):
             both = self._both_ways(*slices)
             for direction in (FORWARD, BACKWARD):
                 # Entered anew for each: what uses the vectors chooses its own precision.
-                with torch.autocast(kind, dtype, enabled):
+                with torch.autocast(device_type, dtype, enabled):
                     vectors = self._scaled(next(both))
                 yield Tile(*slices, direction), vectors
 

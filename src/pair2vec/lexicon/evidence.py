@@ -133,8 +133,8 @@ def evidence_text(index: InvertedIndex, position: PairPosition) -> str:
 def detokenise(ids: Sequence[int], vocabulary: Vocabulary) -> str:
     """Words with spaces where they belong."""
     text, joined = "", True
-    for number in ids:
-        word = vocabulary.words[number]
+    for word_id in ids:
+        word = vocabulary.words[word_id]
         text += word if joined or word in _NO_SPACE_BEFORE else f" {word}"
         joined = word in _NO_SPACE_AFTER
     return text
@@ -185,7 +185,7 @@ class EvidenceScorer:
         vectors = np.zeros((len(contexts), self._encode.dimension), np.float32)
         by_length: defaultdict[int, list[tuple[int, list[int]]]] = defaultdict(list)
         for row, ids in enumerate(contexts):
-            known = [number for number in self._to_model[list(ids)].tolist() if number >= 0]
+            known = [word_id for word_id in self._to_model[list(ids)].tolist() if word_id >= 0]
             by_length[len(known)].append((row, known))
         for bucket in by_length.values():
             rows, same_length = zip(*bucket, strict=True)
@@ -218,7 +218,7 @@ def _id_map(corpus: Vocabulary, model: Vocabulary, limit: int) -> IntArray:
     table = np.full(len(corpus), _UNKNOWN, np.intp)
     special = len(SPECIAL_TOKENS)
     table[:special] = np.arange(special)
-    for number, word in enumerate(corpus.words[special:], start=special):
-        table[number] = model.ids.get(word, _UNKNOWN)
+    for word_id, word in enumerate(corpus.words[special:], start=special):
+        table[word_id] = model.ids.get(word, _UNKNOWN)
     table[table >= limit] = _UNKNOWN
     return table

@@ -73,9 +73,9 @@ def lexicon_format(path: PurePath, name: str | None) -> LexiconFormat:
     )
 
 
-def export_lexicon(entries: Iterable[LexiconEntry], kind: LexiconFormat) -> Iterator[str]:
-    """The lines of a file."""
-    return _WRITERS[kind](entries)
+def export_lexicon(entries: Iterable[LexiconEntry], file_format: LexiconFormat) -> Iterator[str]:
+    """The lines of a file in a format."""
+    return _WRITERS[file_format](entries)
 
 
 def _tsv(entries: Iterable[LexiconEntry]) -> Iterator[str]:

