@@ -68,7 +68,7 @@ def evaluate_on_held_out_words(model: Pair2vec, relations: Relations) -> BuiltIn
         test = _left_out(relations.definitions, kept)
         test += _unrelated(model, relations, held_out, len(test))
         trained = Relations(kept, model.space)
-        probabilities.append(trained.score([pair.words for pair in test]))
+        probabilities.append(trained.predict_proba([pair.words for pair in test]))
         pairs += test
     return _scores(relations.names, np.concatenate(probabilities), pairs)
 
@@ -87,7 +87,7 @@ def evaluate_on_labelled_pairs(
         for pair in pairs
         if all(word.lower() in model.vocabulary for word in pair.words)
     ]
-    return _scores(relations.names, relations.score([pair.words for pair in known]), known)
+    return _scores(relations.names, relations.predict_proba([pair.words for pair in known]), known)
 
 
 def _scores(
