@@ -106,23 +106,24 @@ def print_row(
     print(f"{row.name:18}", end="", flush=True)
     keep = arguments.keep / row.name if arguments.keep else None
     try:
-        found = measure(inputs, row.recipe, keep)
+        quality = measure(inputs, row.recipe, keep)
     except DivergedError as error:
         print(error)
         return None
     print(
-        f"{found.triples / 1e6:7,.1f}{found.loss:9.4f}{found.seconds:9.0f}{scores(found.groups)}\n"
+        f"{quality.triples / 1e6:7,.1f}{quality.loss:9.4f}{quality.seconds:9.0f}"
+        f"{scores(quality.groups)}\n"
         f"    {command(row, arguments)}",
         flush=True,
     )
-    return found.protocol
+    return quality.protocol
 
 
 def command(row: Row, arguments: argparse.Namespace) -> str:
     """The command that trains the same model."""
-    given = f"{arguments.corpus} --vectors {arguments.vectors}"
+    inputs = f"{arguments.corpus} --vectors {arguments.vectors}"
     settings = "".join(f" --set {setting}" for setting in row.settings)
-    return f"pair2vec train {given} --out {row.name} --recipe fast{settings}"
+    return f"pair2vec train {inputs} --out {row.name} --recipe fast{settings}"
 
 
 if __name__ == "__main__":

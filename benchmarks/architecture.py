@@ -92,11 +92,11 @@ def main() -> None:
 
 def find_modules(src: Path) -> dict[str, Path]:
     """The modules of the package by name."""
-    found = {}
+    modules = {}
     for path in sorted((src / PACKAGE).rglob("*.py")):
         parts = path.relative_to(src).with_suffix("").parts
-        found[".".join(part for part in parts if part != "__init__")] = path
-    return found
+        modules[".".join(part for part in parts if part != "__init__")] = path
+    return modules
 
 
 def imported(path: Path, modules: set[str]) -> set[str]:

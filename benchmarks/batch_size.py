@@ -50,16 +50,16 @@ def main() -> None:
         settings = [*arguments.settings, *settings_for(batch, rate, arguments.triples)]
         print(f"{batch:8,}{rate:10.2e}", end="", flush=True)
         try:
-            found = measure(inputs, resolve("fast", None, settings))
+            quality = measure(inputs, resolve("fast", None, settings))
         except DivergedError as error:
             print(f"  {error}", flush=True)
             continue
         print(
-            f"{found.loss:9.4f}{found.seconds:9.0f}{found.speed / 1e3:14,.1f}"
-            + scores(found.groups),
+            f"{quality.loss:9.4f}{quality.seconds:9.0f}{quality.speed / 1e3:14,.1f}"
+            + scores(quality.groups),
             flush=True,
         )
-        protocol = found.protocol
+        protocol = quality.protocol
     if protocol:
         print_protocol(protocol)
 

@@ -1,4 +1,4 @@
-"""The GPU that a benchmark runs on, where there is one."""
+"""The GPU that a benchmark runs on, where there is one: its name, clock and memory."""
 
 import gc
 import time

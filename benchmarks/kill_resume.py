@@ -84,10 +84,10 @@ def kill_and_resume(folder: Path, kills: int, seed: int) -> Iterator[bool]:
     prepare([str(folder / "text.txt")], corpus)
     seconds, expected = train_undisturbed(corpus, folder / "undisturbed")
     print(f"undisturbed: {STEPS} steps in {seconds:.1f} s\n", flush=True)
-    draw = random.Random(seed)
+    rng = random.Random(seed)
     for number in range(1, kills + 1):
         out = folder / f"killed-{number}"
-        kill_at_random(corpus, out, seconds, draw)
+        kill_at_random(corpus, out, seconds, rng)
         moment = f"killed {moment_of(out)}, resumed from {last_checkpoint_step(out)}"
         is_identical = resume(corpus, out) and same(load_model(out), expected)
         print(f"{number:3}  {moment:48}{'identical' if is_identical else 'DIFFERENT'}", flush=True)
@@ -123,11 +123,11 @@ def resume(corpus: Path, out: Path) -> bool:
     return process.exitcode == 0
 
 
-def kill_at_random(corpus: Path, out: Path, seconds: float, draw: random.Random) -> None:
+def kill_at_random(corpus: Path, out: Path, seconds: float, rng: random.Random) -> None:
     """Start a run and kill it; one that ends before is started again."""
     while True:
         process = start_training(corpus, out)
-        wait_for_moment(process, out, seconds, draw)
+        wait_for_moment(process, out, seconds, rng)
         process.kill()
         process.join()
         if process.exitcode == -signal.SIGKILL:
@@ -136,15 +136,15 @@ def kill_at_random(corpus: Path, out: Path, seconds: float, draw: random.Random)
 
 
 def wait_for_moment(
-    process: ForkServerProcess, out: Path, seconds: float, draw: random.Random
+    process: ForkServerProcess, out: Path, seconds: float, rng: random.Random
 ) -> None:
     """Any moment of a run; one in five after its last step, since publishing a model is short."""
-    if draw.random() < 0.8:
-        process.join(draw.uniform(0, seconds))
+    if rng.random() < 0.8:
+        process.join(rng.uniform(0, seconds))
         return
     while process.exitcode is None and last_checkpoint_step(out) < STEPS:
         time.sleep(0.001)
-    process.join(draw.uniform(0, 0.03))
+    process.join(rng.uniform(0, 0.03))
 
 
 def moment_of(out: Path) -> str:
@@ -164,14 +164,16 @@ def last_checkpoint_step(out: Path) -> int:
     return max((int(name.removeprefix("step-")) for name in names), default=0)
 
 
-def same(found: SavedModel, expected: SavedModel) -> bool:
+def same(resumed: SavedModel, expected: SavedModel) -> bool:
     """Whether all arrays are, bit by bit, and the validation loss."""
-    losses = [model.config["metrics"]["validation_loss"] for model in (found, expected)]
+    losses = [model.config["metrics"]["validation_loss"] for model in (resumed, expected)]
     return (
         losses[0] == losses[1]
-        and found.names == expected.names
+        and resumed.names == expected.names
         and all(
-            np.array_equal(found.array(name).view(np.uint32), expected.array(name).view(np.uint32))
+            np.array_equal(
+                resumed.array(name).view(np.uint32), expected.array(name).view(np.uint32)
+            )
             for name in expected.names
         )
     )

@@ -1,4 +1,4 @@
-"""The machine that a benchmark runs on."""
+"""The machine that a benchmark runs on: its name and a process's memory."""
 
 import datetime
 import os

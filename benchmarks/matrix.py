@@ -1,5 +1,7 @@
 """A matrix of training runs that share their data: pair sources × word inputs × seeds.
 
+For `nli.py` and `qa_matrix.py`.
+
 A run whose result is there already is skipped, and one that was stopped is resumed. Data are read
 once, and every worker process keeps what it has read for its next run.
 """
@@ -119,7 +121,7 @@ def parser(
 
 
 def _known_pairs(text: str) -> str:
-    """The same, if networks take such pairs."""
+    """The argument itself, if networks take such pairs."""
     try:
         return InputPaths(words="any", pairs=text).pairs
     except Pair2vecError as error:
@@ -220,7 +222,7 @@ def _finished(
     # A GPU that this process had touched could not be used in a fork of it.
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(parallel, spawn, _set_shared, (shared,)) as pool:
-        for done in as_completed([pool.submit(execute, one) for one in work]):
+        for done in as_completed([pool.submit(execute, item) for item in work]):
             yield done.result()
 
 

@@ -56,12 +56,12 @@ def write_text(path: Path, source: Path | None, size: int) -> None:
         with source.open("rb") as file:
             path.write_bytes(file.read(size))
         return
-    draw = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     words = np.array([f"word{number}" for number in range(200_000)])
     shares = 1 / np.arange(1, len(words) + 1)
     with path.open("w") as out:
         while out.tell() < size:
-            drawn = draw.choice(words, (10_000, SENTENCE), p=shares / shares.sum())
+            drawn = rng.choice(words, (10_000, SENTENCE), p=shares / shares.sum())
             out.writelines(" ".join(sentence) + ".\n" for sentence in drawn)
 
 

@@ -29,7 +29,7 @@ from pair2vec.experiments.qa.answerer import QaSettings, qa_settings, span_odds
 from pair2vec.experiments.qa.batches import EncodedQuestions, QaBatch, QaBatches, answering_windows
 from pair2vec.experiments.qa.bidaf import Bidaf
 from pair2vec.experiments.qa.examples import GoldAnswer, QaQuestion, QaSet, TokenisedText, read_qa
-from pair2vec.experiments.qa.train import QaLearning
+from pair2vec.experiments.qa.train import QaTrainable
 from pair2vec.experiments.tasks.batches import epoch_batches
 from pair2vec.experiments.tasks.inputs import InputPaths, open_relations
 from pair2vec.experiments.tasks.trainer import SupervisedStep
@@ -48,7 +48,7 @@ ROUNDS = 3
 class Subject(NamedTuple):
     """A network under test."""
 
-    learning: QaLearning
+    trainable: QaTrainable
     step: SupervisedStep[QaBatch]
     answer: QaBatches
     device: torch.device
@@ -72,12 +72,12 @@ def main() -> None:
         pairs: subject(arguments, pairs, encoded, settings, device)
         for pairs in ("none", *arguments.pairs)
     }
-    orders = first_batches(subjects["none"].learning, settings, arguments.steps)
-    steps = step_times(subjects, orders)
+    order = first_batches(subjects["none"].trainable, settings, arguments.steps)
+    steps = step_times(subjects, order)
     print(f"\n{'pairs':14} step ms  to none  training q/s  answering q/s  peak GB")
     for pairs, tested in subjects.items():
         gpu.clear(device)
-        training, answering = training_speed(tested, orders), answering_speed(tested)
+        training, answering = training_speed(tested, order), answering_speed(tested)
         peak = gpu.peak_gb(device)
         print(
             f"{pairs:14}{1e3 * statistics.mean(steps[pairs]):8.1f}"
@@ -160,11 +160,11 @@ def subject(
     relations, _ = open_relations(paths, encoded.words, settings.pairs)
     network = Bidaf(embedder(arguments.words, encoded.words), relations, settings.bidaf)
     network.to(device)
-    learning = QaLearning(network, encoded, settings.qa)
+    trainable = QaTrainable(network, encoded, settings.qa)
     windows = answering_windows(encoded, np.arange(len(encoded)), settings.qa.max_words)
     answer = QaBatches(encoded, windows, network.embedder, relations)
-    step = SupervisedStep(learning, settings.training, device)
-    return Subject(learning, step, answer, device, settings.training.rate)
+    step = SupervisedStep(trainable, settings.training, device)
+    return Subject(trainable, step, answer, device, settings.training.rate)
 
 
 def embedder(path: str | None, words: Sequence[str]) -> Embedder:
@@ -175,41 +175,39 @@ def embedder(path: str | None, words: Sequence[str]) -> Embedder:
     return WordVectorEmbedder({word: number for number, word in enumerate(words)}, vectors)
 
 
-def first_batches(learning: QaLearning, settings: QaSettings, count: int) -> list[Int64Array]:
+def first_batches(trainable: QaTrainable, settings: QaSettings, count: int) -> list[Int64Array]:
     """The first batches of an epoch."""
     config = settings.training
-    return epoch_batches(learning.sizes, config.batch, seed=0, epoch=0, pool=config.pool)[:count]
+    return epoch_batches(trainable.sizes, config.batch, seed=0, epoch=0, pool=config.pool)[:count]
 
 
-def step_times(
-    subjects: dict[str, Subject], orders: Sequence[Int64Array]
-) -> dict[str, list[float]]:
+def step_times(subjects: dict[str, Subject], order: Sequence[Int64Array]) -> dict[str, list[float]]:
     """Seconds of each step, by pairs: of the last of the rounds over all batches."""
     for _ in range(ROUNDS):
         times: dict[str, list[float]] = {pairs: [] for pairs in subjects}
-        for numbers in orders:
+        for indices in order:
             for pairs, tested in subjects.items():
                 device = tested.device
-                batch = tree_to(tested.learning.batch(numbers), device)
+                batch = tree_to(tested.trainable.batch(indices), device)
                 times[pairs].append(gpu.seconds(lambda b=batch, s=tested: s.learn(b), device))  # type: ignore[misc]
     return times
 
 
-def training_speed(tested: Subject, orders: Sequence[Int64Array]) -> float:
-    """Questions a second, with making batches."""
+def training_speed(tested: Subject, order: Sequence[Int64Array]) -> float:
+    """Questions a second, batching included."""
     device = tested.device
-    batches = (tree_to(tested.learning.batch(numbers), device) for numbers in orders)
+    batches = (tree_to(tested.trainable.batch(indices), device) for indices in order)
     start = time.perf_counter()
     for batch in prefetch(batches, 8) if device.type == "cuda" else batches:
         tested.learn(batch)
     gpu.wait(device)
-    return sum(map(len, orders)) / (time.perf_counter() - start)
+    return sum(map(len, order)) / (time.perf_counter() - start)
 
 
 def answering_speed(tested: Subject) -> float:
     """Questions a second."""
     start = time.perf_counter()
-    span_odds(tested.learning.network, tested.answer, tested.device, longest=17)
+    span_odds(tested.trainable.network, tested.answer, tested.device, longest=17)
     return len(tested.answer.sizes) / (time.perf_counter() - start)
 
 

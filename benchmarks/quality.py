@@ -1,7 +1,7 @@
 """Quality of settings: train a model with them, and evaluate it on analogies.
 
-For scripts that compare settings of recipe `fast` on one corpus, from the same word vectors, with
-the same neighbours for typed negatives, on the same analogies.
+For `ablations.py` and `batch_size.py`, which compare settings of recipe `fast` on one corpus, from
+the same word vectors, with the same neighbours for typed negatives, on the same analogies.
 """
 
 import argparse
@@ -38,7 +38,7 @@ from pair2vec.text.corpus import Corpus, open_corpus
 from pair2vec.training.batches import nearest_words
 from pair2vec.training.publish import publish, published_arrays
 from pair2vec.training.recipes import Recipe, resolve
-from pair2vec.training.train import start_of
+from pair2vec.training.train import initial_word_vectors
 from pair2vec.training.trainer import RunContext, Trainer
 from pair2vec.word_vectors.formats import fill_missing, read_word_vectors
 
@@ -193,7 +193,7 @@ def measure(inputs: SharedInputs, recipe: Recipe, keep: Path | None = None) -> Q
         trainer = UnsavedTrainer(
             inputs.corpus,
             replace(recipe, training=training),
-            start_of(inputs.corpus, recipe, inputs.vectors),
+            initial_word_vectors(inputs.corpus, recipe, inputs.vectors),
             inputs.neighbours,
             run_context,
         )
@@ -230,14 +230,14 @@ def print_head(columns: str) -> None:
 
 def scores(groups: Mapping[str, AnalogyAccuracy]) -> str:
     """The columns of the groups; of a group or score that is missing, a dash."""
-    found = [groups[name].scores if name in groups else {} for name in BATS_GROUPS.values()]
+    by_group = [groups[name].scores if name in groups else {} for name in BATS_GROUPS.values()]
     return "".join(
         "  "
         + "".join(
             f"{scores_of_group[name]:6.1f}" if name in scores_of_group else f"{'–':>6}"
             for name in SCORES
         )
-        for scores_of_group in found
+        for scores_of_group in by_group
     )
 
 

@@ -44,8 +44,13 @@ NARROW = 4
 
 CONFUSED = ("synonym", "antonym", "co-hyponym")
 RELATIONS = (*CONFUSED, "hypernym", "none")
-WORDNET_NAMES = {"antonym": "antonymy", "synonym": "synonymy", "hypernym": "hypernymy"}
-WORDNET_NAMES |= {"co-hyponym": "co_hyponymy"}
+SENSE_RELATION_OF = {
+    "antonym": "antonymy",
+    "synonym": "synonymy",
+    "hypernym": "hypernymy",
+    "co-hyponym": "co_hyponymy",
+}
+"""Names of relations in `sense_relations`; the rarest first."""
 HALVES = ("choosing", "reporting")
 
 
@@ -67,7 +72,7 @@ def main() -> None:
 def make_halves(model: Pair2vec, wordnet: WordNet) -> tuple[list[LabelledPair], list[LabelledPair]]:
     """The choosing and the reporting half."""
     words, random = base_words(model, wordnet), np.random.default_rng(0)
-    examples = {frozenset(pair) for one in model.relations().definitions for pair in one.examples}
+    examples = {frozenset(pair) for d in model.relations().definitions for pair in d.examples}
     first, second = (
         [
             pair
@@ -82,10 +87,10 @@ def make_halves(model: Pair2vec, wordnet: WordNet) -> tuple[list[LabelledPair], 
 def base_words(model: Pair2vec, wordnet: WordNet) -> dict[str, Senses]:
     """Frequent words that are base forms, with all their senses."""
     frequent = model.vocabulary.words[len(SPECIAL_TOKENS) :][:WORDS]
-    found = {word: base_forms(wordnet, word) for word in frequent if word.isalpha()}
+    lemmas_of = {word: base_forms(wordnet, word) for word in frequent if word.isalpha()}
     return {
         word: Senses(wordnet, lemmas)
-        for word, lemmas in found.items()
+        for word, lemmas in lemmas_of.items()
         if len(word) > 2 and lemmas and all(lemma.spelling == word for lemma in lemmas)
     }
 
@@ -94,10 +99,10 @@ def related(
     words: dict[str, Senses], wordnet: WordNet, random: np.random.Generator
 ) -> list[LabelledPair]:
     """All pairs in just one relation, shuffled; the rarest relation first."""
-    found = sorted(set(candidates(words, wordnet, random)))
-    kept = [pair for pair in found if is_unambiguous(pair, words)]
+    pairs = sorted(set(candidates(words, wordnet, random)))
+    kept = [pair for pair in pairs if is_unambiguous(pair, words)]
     order = random.permutation(len(kept)).tolist()
-    rank = list(WORDNET_NAMES)
+    rank = list(SENSE_RELATION_OF)
     return sorted((kept[n] for n in order), key=lambda pair: rank.index(pair.relation))
 
 
@@ -108,12 +113,12 @@ def candidates(
     meaning, below = defaultdict(list), defaultdict(list)
     for word, senses in words.items():
         for lemma in sorted(senses.lemmas):
-            place = wordnet.synset_ids(*lemma)[0]
+            synset = wordnet.synset_ids(*lemma)[0]
             if len(senses.lemmas) == 1:
-                meaning[place].append(word)
-                for parent in sorted(direct_hypernyms(wordnet, [place])):
+                meaning[synset].append(word)
+                for parent in sorted(direct_hypernyms(wordnet, [synset])):
                     below[parent].append(word)
-            for opposite in sense_antonyms(wordnet, lemma, place):
+            for opposite in sense_antonyms(wordnet, lemma, synset):
                 if opposite.spelling in words:
                     yield symmetric(word, opposite.spelling, "antonym")
     for same in meaning.values():
@@ -134,10 +139,10 @@ def symmetric(x: str, y: str, relation: str) -> LabelledPair:
     return LabelledPair(min(x, y), max(x, y), relation)
 
 
-def hypernyms_above(wordnet: WordNet, place: SynsetId) -> set[SynsetId]:
+def hypernyms_above(wordnet: WordNet, synset: SynsetId) -> set[SynsetId]:
     """All synsets above one."""
     above: set[SynsetId] = set()
-    level = {place}
+    level = {synset}
     while level := direct_hypernyms(wordnet, level) - above:
         above |= level
     return above
@@ -148,11 +153,11 @@ def is_unambiguous(pair: LabelledPair, words: dict[str, Senses]) -> bool:
     # Irregular forms are removed last, so that the random draws do not depend on them.
     if pair.x == pair.y or differ_by_ending(pair.x, pair.y):
         return False
-    found = sense_relations(words[pair.x], words[pair.y])._asdict()
-    own = found.pop(WORDNET_NAMES[pair.relation])
+    strengths = sense_relations(words[pair.x], words[pair.y])._asdict()
+    own = strengths.pop(SENSE_RELATION_OF[pair.relation])
     if pair.relation == "antonym":
-        del found["co_hyponymy"]
-    return own > 0 and not any(found.values())
+        del strengths["co_hyponymy"]
+    return own > 0 and not any(strengths.values())
 
 
 def split_by_word(
@@ -163,11 +168,11 @@ def split_by_word(
     halves: list[list[LabelledPair]] = [[], []]
     counts: Counter[object] = Counter()
     for pair in pairs:
-        given = {half_of[word] for word in pair.words if word in half_of}
-        half = given.pop() if given else int(random.integers(2))
+        assigned = {half_of[word] for word in pair.words if word in half_of}
+        half = assigned.pop() if assigned else int(random.integers(2))
         limits: dict[object, int] = {(half, pair.relation): PAIRS_OF_A_RELATION}
         limits |= {(word, pair.relation): PAIRS_OF_A_WORD for word in pair.words}
-        if given or any(counts[key] >= limit for key, limit in limits.items()):
+        if assigned or any(counts[key] >= limit for key, limit in limits.items()):
             continue
         half_of |= dict.fromkeys(pair.words, half)
         counts.update(limits.keys())
@@ -191,14 +196,14 @@ def print_figures(
 ) -> None:
     """The accuracy of the built-in relations on one half, beside the baselines."""
     relations = model.relations()
-    probabilities = relations.score([pair.words for pair in own])
+    probabilities = relations.predict_proba([pair.words for pair in own])
     print_confusion(own, [relations.names[n] for n in probabilities.argmax(axis=1)])
-    places = [n for n, pair in enumerate(own) if pair.relation in CONFUSED]
-    confused = [own[n] for n in places]
+    rows = [n for n, pair in enumerate(own) if pair.relation in CONFUSED]
+    confused = [own[n] for n in rows]
     columns = [relations.names.index(name) for name in CONFUSED]
-    scores, gold = probabilities[np.ix_(places, columns)], labels(confused)
+    scores, gold = probabilities[np.ix_(rows, columns)], labels(confused)
     right = scores.argmax(axis=1) == gold
-    known = {word for one in relations.definitions for pair in one.examples for word in pair}
+    known = {word for d in relations.definitions for pair in d.examples for word in pair}
     new = np.array([not known & {*pair.words} for pair in confused])
     print(f"\nAmong {', '.join(CONFUSED)}, right of {len(confused)}:")
     print_share("majority", most_frequent(confused, other))
@@ -206,10 +211,10 @@ def print_figures(
     print_share("built-in relations", float(right.mean()))
     print_share(f"- {new.sum()} without words of examples", float(right[new].mean()))
     for two in combinations(range(len(CONFUSED)), 2):
-        of_two = np.isin(gold, two)
+        is_either = np.isin(gold, two)
         likelier = np.array(two)[scores[:, two].argmax(axis=1)]
         name = " or ".join(CONFUSED[n] for n in two)
-        print_share(f"- {name}", float((likelier == gold)[of_two].mean()))
+        print_share(f"- {name}", float((likelier == gold)[is_either].mean()))
 
 
 def print_confusion(pairs: Sequence[LabelledPair], predicted: Sequence[str]) -> None:

@@ -23,7 +23,7 @@ from pair2vec.api import load
 from pair2vec.experiments.evaluation.relations import LabelledPair
 from pair2vec.experiments.nli.examples import NliExample, NliSentence, read_nli_set
 from pair2vec.wordnet.dictionary import WordNet
-from relations_wordnet import WORDNET_NAMES, base_words, related
+from relations_wordnet import SENSE_RELATION_OF, base_words, related
 
 LABELS = {
     "antonym": "contradiction",
@@ -57,7 +57,7 @@ def main() -> None:
     lines = "".join(json.dumps(as_json(example)) + "\n" for example in generated)
     arguments.out.write_bytes(lzma.compress(lines.encode()))
     counts = Counter(example.category for example in generated)
-    print(f"{arguments.out}: {', '.join(f'{counts[name]} {name}' for name in WORDNET_NAMES)}")
+    print(f"{arguments.out}: {', '.join(f'{counts[name]} {name}' for name in SENSE_RELATION_OF)}")
 
 
 def replaced_pairs(examples: Iterable[NliExample]) -> set[frozenset[str]]:

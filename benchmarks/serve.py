@@ -1,6 +1,7 @@
 """Load test of `pair2vec serve` with many clients: throughput, latency, errors, memory.
 
-    python benchmarks/serve.py [--clients 50] [--seconds 60] [--model NAME] [--question pair|...]
+    python benchmarks/serve.py [--clients 50] [--seconds 60] [--model NAME]
+        [--question pair|score|fill|nearest]
 
 The command is started as a process of its own. Clients are keep-alive connections; each sends a
 query about two random words, waits for the response, and sends the next, after a 503 not before
@@ -60,10 +61,10 @@ def served(model: str | None) -> Iterator[tuple[subprocess.Popen[str], str]]:
     command = [sys.executable, "-m", "pair2vec", "serve", "--port", "0", *named]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr
-        found = re.search(r"http://\S+", process.stderr.readline())
-        assert found, "the server did not start"
+        url = re.search(r"http://\S+", process.stderr.readline())
+        assert url, "the server did not start"
         try:
-            yield process, found.group()
+            yield process, url.group()
         finally:
             process.terminate()
 
@@ -96,14 +97,14 @@ async def run_clients(
 
 
 async def run_client(
-    address: str, words: list[str], question: str, end: float, draw: random.Random
+    address: str, words: list[str], question: str, end: float, rng: random.Random
 ) -> list[Timing]:
     """Send queries until the time `end`."""
     url = urlsplit(address)
     reader, writer = await asyncio.open_connection(url.hostname, url.port)
     timings = []
     while (start := time.perf_counter()) < end:
-        x, y = draw.sample(words, 2)
+        x, y = rng.sample(words, 2)
         query = {"x": x, "y": y, "top": 5}
         if question in ("score", "fill"):
             query = {"x": x, "pattern": "X and Y", **({"y": y} if question == "score" else {})}

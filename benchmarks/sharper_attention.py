@@ -75,7 +75,7 @@ def replacement_attention(classifier: Classifier, examples: Sequence[NliExample]
         premise, hypothesis = ([w.lower() for w in side] for side in example.sentences)
         if len(premise) != len(hypothesis):
             continue
-        differs = [one != other for one, other in zip(premise, hypothesis, strict=True)]
+        differs = [p != h for p, h in zip(premise, hypothesis, strict=True)]
         if differs.count(True) == 1:
             position, batch = differs.index(True), batches.batch(np.array([index]))
             a_to_b = attend(network.encode(batch), batch).a_to_b

@@ -1,6 +1,6 @@
-"""Where the time of a CUDA-graph step goes, by the GPU's own clock.
+"""Where the time of a CUDA-graph step goes, by the GPU's own clock; `train_gpu.py` prints it.
 
-The step is compiled as ever but not captured, so that marks can stand between its parts: around
+The step is compiled as usual but not captured, so that marks can stand between its parts: around
 each in the forward pass, and where the gradient of its result is complete, which is where its
 backward pass begins. (Autograd works through the parts one after the other, the last first.) All
 time between a step's first mark and its last belongs to one of the parts.
@@ -30,7 +30,7 @@ from pair2vec.training.steps import StepModel
 METHODS = {
     "_pair_words": "words for R",
     "_pairs": "R of the pairs",
-    "_context_part": "words for C",
+    "_word_gates": "words for C",
     "_pool": "pooling",
     "_objective": "objective",
     "_touched": "rows touched",
@@ -91,23 +91,23 @@ class Clock:
 
         def call(*arguments: object) -> object:
             self.mark(part)
-            found = work(*arguments)
-            for tensor in tensors_in(found):
+            result = work(*arguments)
+            for tensor in tensors_in(result):
                 if tensor.requires_grad:
                     tensor.register_hook(begin_backward)  # type: ignore[no-untyped-call]
             self.mark(REST)
-            return found
+            return result
 
         return call
 
     def read(self) -> dict[tuple[str, bool], float]:
         """Milliseconds by part and direction, beginning anew."""
         gpu.wait(self._device)
-        found: dict[tuple[str, bool], float] = defaultdict(float)
+        times: dict[tuple[str, bool], float] = defaultdict(float)
         for mark, after in pairwise(self._marks):
-            found[mark.part, mark.is_backward] += milliseconds(mark.moment, after.moment)
+            times[mark.part, mark.is_backward] += milliseconds(mark.moment, after.moment)
         self._marks.clear()
-        return found
+        return times
 
 
 def milliseconds(start: Moment, end: Moment) -> float:
@@ -119,12 +119,12 @@ def milliseconds(start: Moment, end: Moment) -> float:
     return elapsed
 
 
-def tensors_in(found: object) -> Iterator[Tensor]:
+def tensors_in(result: object) -> Iterator[Tensor]:
     """All tensors of a result."""
-    if isinstance(found, Tensor):
-        yield found
-    elif isinstance(found, tuple):
-        for part in found:
+    if isinstance(result, Tensor):
+        yield result
+    elif isinstance(result, tuple):
+        for part in result:
             yield from tensors_in(part)
 
 
@@ -172,12 +172,12 @@ def part_times(step: TimedStep, batches: Sequence[TrainingBatch], rate: float) -
 
 def print_parts(times: Iterable[PartTime]) -> None:
     """A line for each part, and one for all."""
-    times = [*sorted(times, key=lambda each: -each.both)]
+    times = sorted(times, key=lambda row: -row.both)
     total = PartTime("all", sum(t.forward for t in times), sum(t.backward for t in times))
     print("ms a step          forward   backward      both     share")
-    for each in (*times, total):
+    for row in (*times, total):
         print(
-            f"{each.part:16}{each.forward:10.3f}{each.backward:11.3f}{each.both:10.3f}"
-            f"{each.both / total.both:9.1%}",
+            f"{row.part:16}{row.forward:10.3f}{row.backward:11.3f}{row.both:10.3f}"
+            f"{row.both / total.both:9.1%}",
             flush=True,
         )

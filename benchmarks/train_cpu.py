@@ -27,7 +27,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 import machine
-from invented import random_neighbours, start_vectors, write_corpus
 from pair2vec.text.corpus import open_corpus
 from pair2vec.text.vocabulary import PADDING
 from pair2vec.training.batches import NegativeSampler, TripleTensors
@@ -35,6 +34,7 @@ from pair2vec.training.network import TrainingBatch
 from pair2vec.training.recipes import Recipe, paper
 from pair2vec.training.trainer import RunContext, Trainer
 from pair2vec.triples.epoch import TriplesConfig, TripleStream
+from random_corpus import random_neighbours, start_vectors, write_corpus
 
 TOKENS = 300_000
 LONGEST_CONTEXT = 8

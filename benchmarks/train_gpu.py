@@ -30,7 +30,6 @@ from typing import NamedTuple
 import torch
 
 import gpu
-from invented import random_neighbours, start_vectors, write_corpus
 from pair2vec.text.corpus import Corpus, open_corpus
 from pair2vec.text.vocabulary import SPECIAL_TOKENS
 from pair2vec.training.cuda_graph_step import CudaGraphStep
@@ -40,10 +39,11 @@ from pair2vec.training.recipes import fast, resolve
 from pair2vec.training.steps import PlainStep, Step, StepModel
 from pair2vec.training.trainer import RunContext, Trainer
 from random_batches import random_batches
+from random_corpus import random_neighbours, start_vectors, write_corpus
 from step_parts import PartTime, TimedStep, part_times, print_parts
 
 TOKENS = 30_000_000
-"""Of the invented corpus."""
+"""Of the random corpus."""
 BATCHES = 8
 """Different ones, over and over."""
 RATE = 1e-5
@@ -77,7 +77,7 @@ def main() -> None:
     parser.add_argument("--vocabularies", type=int, nargs="+", default=[1, 2, 4], help="times that")
     parser.add_argument("--steps", type=int, default=50, help="of each measurement on random ids")
     parser.add_argument("--corpus", type=Path, help="to measure end to end on")
-    parser.add_argument("--tokens", type=int, default=TOKENS, help="of an invented corpus")
+    parser.add_argument("--tokens", type=int, default=TOKENS, help="of the random corpus")
     parser.add_argument("--seconds", type=float, default=8.0, help="of each measurement end to end")
     parser.add_argument("--device", default="cuda")
     arguments = parser.parse_args()
@@ -152,14 +152,15 @@ def print_end_to_end(arguments: argparse.Namespace, device: torch.device) -> Non
             write_corpus(folder, arguments.words, arguments.tokens)
         corpus = open_corpus(folder)
         print(
-            f"\nEnd to end, {arguments.corpus or 'an invented corpus'}: "
+            f"\nEnd to end, {arguments.corpus or 'a random corpus'}: "
             f"{corpus.manifest.tokens:,} tokens, {corpus.manifest.words:,} words"
         )
         print("   batch   thousand triples/s   peak GB     start-up", flush=True)
         for size in arguments.batch:
-            found = train(corpus, size, arguments.seconds, device)
+            measured = train(corpus, size, arguments.seconds, device)
             print(
-                f"{size:8,}{found.speed / 1e3:21,.1f}{found.memory:>10}{found.start_up:11.1f} s",
+                f"{size:8,}{measured.speed / 1e3:21,.1f}{measured.memory:>10}"
+                f"{measured.start_up:11.1f} s",
                 flush=True,
             )
 

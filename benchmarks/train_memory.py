@@ -28,7 +28,6 @@ import numpy as np
 import torch
 
 import machine
-from invented import SENTENCE, random_neighbours, start_vectors
 from memory_bound import Bound, memory_bound, peak_mb
 from pair2vec.text.corpus import CorpusWriter, open_corpus
 from pair2vec.text.vocabulary import BOUNDARY, SPECIAL_TOKENS, Vocabulary, WordCount
@@ -36,6 +35,7 @@ from pair2vec.training.recipes import fast
 from pair2vec.training.trainer import RunContext, Trainer
 from pair2vec.triples.epoch import TripleStream
 from pair2vec.version import __version__
+from random_corpus import SENTENCE, random_neighbours, start_vectors
 
 WORDS = 20_000
 DRAWN = 1_000_000 // SENTENCE
@@ -115,13 +115,13 @@ def write_large_corpus(folder: Path, megabytes: int) -> None:
     shares /= shares.sum()
     counts = np.maximum(1, shares * 1e9).astype(np.int64).tolist()
     vocabulary = Vocabulary([WordCount(f"w{rank}", count) for rank, count in enumerate(counts)])
-    draw = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     folder.mkdir()
     with closing(CorpusWriter(folder, vocabulary)) as writer:
-        ranks = draw.choice(WORDS, (DRAWN, SENTENCE), p=shares) + len(SPECIAL_TOKENS)
+        ranks = rng.choice(WORDS, (DRAWN, SENTENCE), p=shares) + len(SPECIAL_TOKENS)
         ids = np.pad(ranks, ((0, 0), (0, 1)), constant_values=BOUNDARY).astype(writer.dtype)
         while writer.tokens * writer.dtype.itemsize < megabytes * 1_000_000:
-            writer.append(draw.permutation(ids).ravel())
+            writer.append(rng.permutation(ids).ravel())
         facts = {"documents": 1, "text_tokens": writer.tokens, "words": WORDS, "invalid_bytes": 0}
         writer.finish(version=__version__, dropped=[], settings={}, sources=[], **facts)
 

@@ -22,7 +22,6 @@ from typing import NamedTuple, TypeVar
 import torch
 
 import machine
-from invented import random_neighbours, start_vectors, write_corpus
 from pair2vec.text.corpus import open_corpus
 from pair2vec.training.batches import NegativeSampler, TripleTensors
 from pair2vec.training.distributed import (
@@ -34,6 +33,7 @@ from pair2vec.training.distributed import (
 from pair2vec.training.recipes import Recipe, paper
 from pair2vec.training.trainer import RunContext, Trainer
 from pair2vec.triples.epoch import TripleStream
+from random_corpus import random_neighbours, start_vectors, write_corpus
 from ranks import in_ranks
 
 TOKENS = 2_000_000
@@ -89,28 +89,28 @@ def main() -> None:
         for task in tasks:
             alone = None
             for ranks in (1, count):
-                found = in_ranks(partial(joined, measure_training), task, ranks)
-                alone = print_training(task, found, alone)
+                speeds = in_ranks(partial(joined, measure_training), task, ranks)
+                alone = print_training(task, speeds, alone)
 
 
-def print_all_reduce(batch: int, found: AllReduce) -> None:
+def print_all_reduce(batch: int, measured: AllReduce) -> None:
     """A line of the first table."""
     print(
-        f"{batch:18,}{found.rows:14,}{1e3 * found.sparse:12.1f}{1e3 * found.dense:12.1f}"
-        f"{found.dense / found.sparse:15.1f}",
+        f"{batch:18,}{measured.rows:14,}{1e3 * measured.sparse:12.1f}{1e3 * measured.dense:12.1f}"
+        f"{measured.dense / measured.sparse:15.1f}",
         flush=True,
     )
 
 
-def print_training(task: Task, found: list[Speed], alone: float | None) -> float:
+def print_training(task: Task, speeds: list[Speed], alone: float | None) -> float:
     """A line of the second table; returns triples a second of one rank."""
     triples = task.batch * task.steps
-    speed = triples / max(each.seconds for each in found)
-    cpu = 1e3 * sum(each.cpu_seconds for each in found) / len(found) / triples
+    speed = triples / max(rank.seconds for rank in speeds)
+    cpu = 1e3 * sum(rank.cpu_seconds for rank in speeds) / len(speeds) / triples
     alone = speed if alone is None else alone
-    share = speed / alone / len(found)
+    share = speed / alone / len(speeds)
     print(
-        f"{task.batch:18,}{len(found):8}{speed:12,.0f}{cpu:27.3f}{share:11.0%}",
+        f"{task.batch:18,}{len(speeds):8}{speed:12,.0f}{cpu:27.3f}{share:11.0%}",
         flush=True,
     )
     return alone

@@ -94,10 +94,10 @@ def print_steps(task: Task, name: str, kind: StepKind) -> None:
 
     speed = measure(make_step, task.words, batches, task.steps).speed
     torch.manual_seed(0)
-    found = losses(make_step(step_model(task.words, device)), batches, task.steps)
+    step_losses = losses(make_step(step_model(task.words, device)), batches, task.steps)
     print(
         f"{name:20}{speed / 1e3:21,.1f}{1e3 * task.batch / speed:12.2f}"
-        f"{found[0]:14.6f}{found[-1]:12.6f}",
+        f"{step_losses[0]:14.6f}{step_losses[-1]:12.6f}",
         flush=True,
     )
 
@@ -110,19 +110,19 @@ def train(task: Task) -> Outcome:
     with joined("gloo") as ranks:
         size, seed = task.batch // ranks.world_size, ranks.rank
         batches = random_batches(task.words, size, RECIPE.negatives, BATCHES, device, seed)
-        found = losses(DistributedCudaGraphStep(model, ranks), batches, task.steps)
+        step_losses = losses(DistributedCudaGraphStep(model, ranks), batches, task.steps)
     digest = hashlib.sha256()
     for tensor in model.network.state_dict().values():
         digest.update(tensor.cpu().numpy().tobytes())
-    return Outcome(found[0], found[-1], digest.hexdigest()[:16])
+    return Outcome(step_losses[0], step_losses[-1], digest.hexdigest()[:16])
 
 
-def print_two_ranks(task: Task, found: Sequence[Outcome]) -> None:
+def print_two_ranks(task: Task, outcomes: Sequence[Outcome]) -> None:
     """A line for each."""
     print(f"\nTwo ranks, {task.steps} steps   loss, first and last step   weights")
-    for rank, (first, last, weights) in enumerate(found):
+    for rank, (first, last, weights) in enumerate(outcomes):
         print(f"rank {rank}{first:27.6f}{last:12.6f}     {weights}")
-    is_same = len({one.weights for one in found}) == 1
+    is_same = len({outcome.weights for outcome in outcomes}) == 1
     print(f"Their weights are {'equal, to the bit' if is_same else 'NOT EQUAL'}.")
 
 
@@ -134,8 +134,8 @@ def for_batch(model: StepModel, batch: int) -> StepModel:
 def losses(step: Step, batches: Sequence[TrainingBatch], steps: int) -> list[float]:
     """The sum of the losses of each step."""
     rate = 100 * RATE
-    found = [step(batches[n % len(batches)], rate)[:-2].sum() for n in range(steps)]
-    return [float(loss) for loss in found]
+    sums = [step(batches[n % len(batches)], rate)[:-2].sum() for n in range(steps)]
+    return [float(loss) for loss in sums]
 
 
 @contextmanager

@@ -57,17 +57,17 @@ def train_arguments(folder: Path) -> list[str]:
 
 def test_a_classifier_is_evaluated_and_leaves_a_result(folder: Path) -> None:
     files = [f"--data={folder / name}.jsonl" for name in ("snli_test", "breaking_nli")]
-    ask = ["eval", "nli", f"--model={folder / 'model'}", *files]
-    done = pair2vec(*ask, f"--results={folder / 'results'}")
+    command = ["eval", "nli", f"--model={folder / 'model'}", *files]
+    done = pair2vec(*command, f"--results={folder / 'results'}")
     assert done.returncode == 0, done.stderr
     assert "SNLI test" in done.stdout
     assert "100.00" in done.stdout
     (path,) = (folder / "results").glob("*.json")
-    found = json.loads(path.read_text())
-    assert found["metrics"]["snli_test"] == found["metrics"]["breaking_nli"] == 100.0
+    result = json.loads(path.read_text())
+    assert result["metrics"]["snli_test"] == result["metrics"]["breaking_nli"] == 100.0
     assert str(folder) not in path.read_text()
-    assert json.loads(pair2vec(*ask, "--json").stdout) == found
-    assert set(found) <= documented_names("eval nli")
+    assert json.loads(pair2vec(*command, "--json").stdout) == result
+    assert set(result) <= documented_names("eval nli")
     table = pair2vec("nli", "table", folder / "results").stdout
     assert "Breaking NLI (tab:glockner_res)" in table
     assert "missing" in table
@@ -78,13 +78,13 @@ def test_a_pair_of_sentences_is_labelled_and_explained(folder: Path) -> None:
     done = pair2vec("nli", "predict", "--model", folder / "model", *pair, "--top", "2")
     assert done.returncode == 0, done.stderr
     assert f"“{pair[0]}” → “{pair[1]}”: contradiction" in done.stdout
-    printed = pair2vec("nli", "predict", "--model", folder / "model", *pair, "--json", "--top", "2")
-    found = json.loads(printed.stdout)
-    assert found["label"] == "contradiction"
-    assert found["pairs"][0]["premise"] == f"w{FAMILIES - 1}a"
-    assert len(found["pairs"]) == 2
-    assert set(found["probabilities"]) == {"entailment", "neutral", "contradiction"}
-    assert {shape(answer) for answer in documented_examples("nli predict")} == {shape(found)}
+    done = pair2vec("nli", "predict", "--model", folder / "model", *pair, "--json", "--top", "2")
+    prediction = json.loads(done.stdout)
+    assert prediction["label"] == "contradiction"
+    assert prediction["pairs"][0]["premise"] == f"w{FAMILIES - 1}a"
+    assert len(prediction["pairs"]) == 2
+    assert set(prediction["probabilities"]) == {"entailment", "neutral", "contradiction"}
+    assert {shape(answer) for answer in documented_examples("nli predict")} == {shape(prediction)}
 
 
 def test_ctrl_c_leaves_a_checkpoint_that_resume_continues_from(
@@ -101,9 +101,9 @@ def test_ctrl_c_leaves_a_checkpoint_that_resume_continues_from(
         assert process.poll() is None
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate()
-    assert process.returncode == 130, said
-    assert "stopped with a checkpoint; continue with the same command and --resume" in said
+    _, stderr = process.communicate()
+    assert process.returncode == 130, stderr
+    assert "stopped with a checkpoint; continue with the same command and --resume" in stderr
     assert list((out / "training").glob("step-*.safetensors"))
     done = subprocess.run([*arguments, "--resume"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -148,7 +148,7 @@ def test_a_page_with_pictures_is_written_and_the_same_when_written_again(
     classifiers: Path, tmp_path: Path
 ) -> None:
     pytest.importorskip("matplotlib", reason="the extra 'plot' is not installed")
-    found = []
+    pages = []
     for _ in range(2):
         done = pair2vec(
             *compare_arguments(classifiers, f"--out={tmp_path / 'page'}", "--examples=3")
@@ -158,10 +158,10 @@ def test_a_page_with_pictures_is_written_and_the_same_when_written_again(
         assert "esim (base) 33.33 %, esim (model) 100.00 % right of 45 examples" in done.stdout
         files = {path.name: path.read_bytes() for path in (tmp_path / "page").iterdir()}
         # The last line has the date, and midnight may have passed.
-        found.append({**files, "index.md": files["index.md"].rpartition(b"- date")[0]})
-    assert found[0] == found[1]
-    assert sorted(found[0]) == ["categories.png", "examples.png", "index.md"]
-    page = found[0]["index.md"].decode()
+        pages.append({**files, "index.md": files["index.md"].rpartition(b"- date")[0]})
+    assert pages[0] == pages[1]
+    assert sorted(pages[0]) == ["categories.png", "examples.png", "index.md"]
+    page = pages[0]["index.md"].decode()
     assert "| kind1 | 15 |" in page
     assert page.count("\n### ") == 3
     assert str(classifiers) not in page
@@ -182,15 +182,15 @@ def test_moved_inputs_can_be_named(classifiers: Path, tmp_path: Path) -> None:
 
 def test_mistakes_in_a_comparison_are_one_line(classifiers: Path, tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="the extra 'plot' is not installed")
-    one, other = classifiers / "none" / "esim", classifiers / "pair2vec" / "esim"
+    base, model = classifiers / "none" / "esim", classifiers / "pair2vec" / "esim"
     rest = [f"--data={classifiers / 'breaking_nli.jsonl'}", f"--out={tmp_path / 'page'}"]
-    twice = one.parent / "." / ".." / "none" / "esim"
-    assert_fails(pair2vec("nli", "compare", one, twice, *rest), 2, "is compared with itself")
+    twice = base.parent / "." / ".." / "none" / "esim"
+    assert_fails(pair2vec("nli", "compare", base, twice, *rest), 2, "is compared with itself")
     assert_fails(
-        pair2vec("nli", "compare", one, classifiers, *rest), 1, "not a complete classifier"
+        pair2vec("nli", "compare", base, classifiers, *rest), 1, "not a complete classifier"
     )
     missing = [f"--data={classifiers / 'no.jsonl'}", rest[1]]
-    assert_fails(pair2vec("nli", "compare", one, other, *missing), 2, "no.jsonl: no such file")
-    taken = [rest[0], f"--out={one}"]
-    assert_fails(pair2vec("nli", "compare", one, other, *taken), 2, "is not a comparison")
+    assert_fails(pair2vec("nli", "compare", base, model, *missing), 2, "no.jsonl: no such file")
+    taken = [rest[0], f"--out={base}"]
+    assert_fails(pair2vec("nli", "compare", base, model, *taken), 2, "is not a comparison")
     assert not (tmp_path / "page").exists()

@@ -45,44 +45,44 @@ def train_arguments(folder: Path) -> list[str]:
 
 
 def test_a_question_is_answered_with_the_sentence_that_says_so(folder: Path) -> None:
-    ask = ["qa", "answer", f"--model={folder / 'model'}", f"--passage={folder / 'passage.txt'}"]
-    done = pair2vec(*ask, "Which has Land9?", "--top", "2")
+    command = ["qa", "answer", f"--model={folder / 'model'}", f"--passage={folder / 'passage.txt'}"]
+    done = pair2vec(*command, "Which has Land9?", "--top", "2")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert lines[0].startswith("Town1  ")
     assert lines[1] == "    Land9 has [Town1]."
     assert lines[2].startswith("no answer  ")
     assert len(lines) == 5
-    found = json.loads(pair2vec(*ask, "Which has Land9?", "--json").stdout)
-    assert found["question"] == "Which has Land9?"
-    assert found["answer"] == "Town1"
-    (best,) = found["answers"]
+    printed = json.loads(pair2vec(*command, "Which has Land9?", "--json").stdout)
+    assert printed["question"] == "Which has Land9?"
+    assert printed["answer"] == "Town1"
+    (best,) = printed["answers"]
     assert PASSAGE[best["start"] : best["end"]] == best["answer"] == "Town1"
-    assert 0.5 < best["probability"] <= 1 - found["no_answer"]
-    assert {shape(answer) for answer in documented_examples("qa answer")} == {shape(found)}
+    assert 0.5 < best["probability"] <= 1 - printed["no_answer"]
+    assert {shape(answer) for answer in documented_examples("qa answer")} == {shape(printed)}
 
 
 def test_a_question_without_answer_gets_no_answer(folder: Path) -> None:
-    ask = ["qa", "answer", f"--model={folder / 'model'}", "--passage=-", "Which has Land8?"]
-    done = pair2vec(*ask, stdin=PASSAGE.encode())
+    command = ["qa", "answer", f"--model={folder / 'model'}", "--passage=-", "Which has Land8?"]
+    done = pair2vec(*command, stdin=PASSAGE.encode())
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("no answer  ")
-    found = json.loads(pair2vec(*ask, "--json", stdin=PASSAGE.encode()).stdout)
-    assert found["answer"] is None
-    assert found["no_answer"] > found["answers"][0]["probability"]
+    printed = json.loads(pair2vec(*command, "--json", stdin=PASSAGE.encode()).stdout)
+    assert printed["answer"] is None
+    assert printed["no_answer"] > printed["answers"][0]["probability"]
 
 
 def test_an_answerer_is_evaluated_and_leaves_a_result(folder: Path) -> None:
-    ask = ["eval", "squad", f"--model={folder / 'model'}", f"--data={folder / 'dev.json'}"]
-    done = pair2vec(*ask, f"--results={folder / 'results'}")
+    command = ["eval", "squad", f"--model={folder / 'model'}", f"--data={folder / 'dev.json'}"]
+    done = pair2vec(*command, f"--results={folder / 'results'}")
     assert done.returncode == 0, done.stderr
     assert "SQuAD 2.0" in done.stdout
     (path,) = (folder / "results").glob("*.json")
-    found = json.loads(path.read_text())
-    assert (found["task"], found["pairs"]) == ("qa", "none")
-    assert found["metrics"]["squad2_f1"] > 90
+    result = json.loads(path.read_text())
+    assert (result["task"], result["pairs"]) == ("qa", "none")
+    assert result["metrics"]["squad2_f1"] > 90
     assert str(folder) not in path.read_text()
-    silent = json.loads(pair2vec(*ask, "--json", "--threshold=-1000").stdout)
+    silent = json.loads(pair2vec(*command, "--json", "--threshold=-1000").stdout)
     assert silent["metrics"]["squad2_f1"] == pytest.approx(100 / 3, abs=0.01)
     assert set(silent) <= documented_names("eval squad")
 

@@ -1,6 +1,6 @@
 """The plain version of the fused BiLSTM's gradient against autograd's of the encoder.
 
-The kernels are compared with it on a GPU: `benchmarks/fused_lstm.py`.
+The kernels are compared with it on a GPU: `benchmarks/lstm_kernels.py`.
 """
 
 import pytest
@@ -37,7 +37,7 @@ def contexts_of(count: int, length: int) -> Tensor:
     return torch.randint(WORDS, (count, length), generator=torch.Generator().manual_seed(length))
 
 
-def of_one_length(contexts: Tensor) -> Tensor:
+def equal_lengths(contexts: Tensor) -> Tensor:
     """The lengths of contexts without padding."""
     return torch.full((len(contexts),), contexts.shape[1])
 
@@ -55,13 +55,13 @@ def is_padding(lengths: Tensor) -> Tensor:
 
 
 def plain_states(
-    part: Tensor, contexts: Tensor, lengths: Tensor, encoder: ContextEncoder
+    word_gates: Tensor, contexts: Tensor, lengths: Tensor, encoder: ContextEncoder
 ) -> Tensor:
     """The encoder's states of each length's contexts alone, and zeros for padding."""
-    states = part.new_zeros(*contexts.T.shape, 2 * encoder.state_weight.shape[1])
+    states = word_gates.new_zeros(*contexts.T.shape, 2 * encoder.state_weight.shape[1])
     for length in set(lengths.tolist()):
         rows = (lengths == length).nonzero().flatten()
-        states[:length, rows] = encoder._states(gather_rows(part, contexts[rows, :length]))
+        states[:length, rows] = encoder._states(gather_rows(word_gates, contexts[rows, :length]))
     return states
 
 
@@ -69,13 +69,13 @@ def assert_same_gradients(
     encoder: ContextEncoder, contexts: Tensor, lengths: Tensor, tolerance: float
 ) -> None:
     weight = encoder.state_weight
-    part = random(WORDS, 8 * weight.shape[1], dtype=weight.dtype).requires_grad_()
+    word_gates = random(WORDS, 8 * weight.shape[1], dtype=weight.dtype).requires_grad_()
     d_states = random(*contexts.T.shape, 2 * weight.shape[1], dtype=weight.dtype)
-    states = bilstm_states(part, contexts, lengths, weight)
-    found = torch.autograd.grad(states, [part, weight], d_states)
-    plain = plain_states(part, contexts, lengths, encoder)
-    expected = torch.autograd.grad(plain, [part, weight], d_states)
-    for gradient, other in zip(found, expected, strict=True):
+    states = bilstm_states(word_gates, contexts, lengths, weight)
+    actual = torch.autograd.grad(states, [word_gates, weight], d_states)
+    plain = plain_states(word_gates, contexts, lengths, encoder)
+    expected = torch.autograd.grad(plain, [word_gates, weight], d_states)
+    for gradient, other in zip(actual, expected, strict=True):
         torch.testing.assert_close(gradient, other, rtol=tolerance, atol=tolerance)
 
 
@@ -87,11 +87,11 @@ def test_states_are_those_of_the_context_encoder(
     length: int, hidden: int, count: int, dtype: torch.dtype
 ) -> None:
     encoder, contexts = make(hidden, dtype), contexts_of(count, length)
-    part = random(WORDS, 8 * hidden, dtype=dtype)
-    found = bilstm_states(part, contexts, of_one_length(contexts), encoder.state_weight)
-    expected = encoder._states(gather_rows(part, contexts))
-    assert found.shape == (length, count, 2 * hidden)
-    torch.testing.assert_close(found, expected, rtol=0, atol=TOLERANCE[dtype])
+    word_gates = random(WORDS, 8 * hidden, dtype=dtype)
+    actual = bilstm_states(word_gates, contexts, equal_lengths(contexts), encoder.state_weight)
+    expected = encoder._states(gather_rows(word_gates, contexts))
+    assert actual.shape == (length, count, 2 * hidden)
+    torch.testing.assert_close(actual, expected, rtol=0, atol=TOLERANCE[dtype])
 
 
 @dtypes
@@ -102,7 +102,7 @@ def test_gradients_are_those_of_the_context_encoder(
     length: int, hidden: int, count: int, dtype: torch.dtype
 ) -> None:
     encoder, contexts = make(hidden, dtype), contexts_of(count, length)
-    assert_same_gradients(encoder, contexts, of_one_length(contexts), TOLERANCE[dtype])
+    assert_same_gradients(encoder, contexts, equal_lengths(contexts), TOLERANCE[dtype])
 
 
 @dtypes
@@ -112,11 +112,11 @@ def test_states_of_mixed_lengths_are_those_of_each_length_alone(
     hidden: int, order: str, dtype: torch.dtype
 ) -> None:
     encoder, contexts = make(hidden, dtype), contexts_of(70, LONGEST)
-    part, lengths = random(WORDS, 8 * hidden, dtype=dtype), mixed_lengths(70, order)
-    found = bilstm_states(part, contexts, lengths, encoder.state_weight)
-    expected = plain_states(part, contexts, lengths, encoder)
-    torch.testing.assert_close(found, expected, rtol=0, atol=TOLERANCE[dtype])
-    assert not found[is_padding(lengths)].any()
+    word_gates, lengths = random(WORDS, 8 * hidden, dtype=dtype), mixed_lengths(70, order)
+    actual = bilstm_states(word_gates, contexts, lengths, encoder.state_weight)
+    expected = plain_states(word_gates, contexts, lengths, encoder)
+    torch.testing.assert_close(actual, expected, rtol=0, atol=TOLERANCE[dtype])
+    assert not actual[is_padding(lengths)].any()
 
 
 @dtypes
@@ -133,63 +133,65 @@ def test_gradients_of_mixed_lengths_are_those_of_each_length_alone(
 @orders
 def test_padding_neither_changes_a_state_nor_gets_a_gradient(order: str) -> None:
     encoder, lengths = make(3), mixed_lengths(23, order)
-    part = random(WORDS + 2, 8 * 3).requires_grad_()
+    word_gates = random(WORDS + 2, 8 * 3).requires_grad_()
     some = contexts_of(23, LONGEST)
     others = torch.where(is_padding(lengths).T, WORDS + some % 2, some)
     assert bool((others >= WORDS).any())
-    of_some, of_others = (
-        bilstm_states(part, contexts, lengths, encoder.state_weight) for contexts in (some, others)
+    some_states, other_states = (
+        bilstm_states(word_gates, contexts, lengths, encoder.state_weight)
+        for contexts in (some, others)
     )
-    assert torch.equal(of_some, of_others)
-    weights = random(*of_some.shape)
-    (d_part,) = torch.autograd.grad((of_others * weights).sum(), part)
-    assert not d_part[WORDS:].any()
-    assert bool((d_part[:WORDS] != 0).all())
+    assert torch.equal(some_states, other_states)
+    weights = random(*some_states.shape)
+    (d_word_gates,) = torch.autograd.grad((other_states * weights).sum(), word_gates)
+    assert not d_word_gates[WORDS:].any()
+    assert bool((d_word_gates[:WORDS] != 0).all())
 
 
 def test_a_word_at_all_positions_gets_the_sum_of_their_gradients() -> None:
     contexts = torch.full((7, 5), 4)
-    assert_same_gradients(make(3), contexts, of_one_length(contexts), 1e-12)
+    assert_same_gradients(make(3), contexts, equal_lengths(contexts), 1e-12)
 
 
 @pytest.mark.parametrize("lengths", [[5, 5, 5], [4, 2, 5]], ids=["one length", "mixed lengths"])
 def test_the_gradient_is_the_slope_of_the_states(lengths: list[int]) -> None:
-    part = random(4, 8 * 2).requires_grad_()
+    word_gates = random(4, 8 * 2).requires_grad_()
     weight = random(2, 2, 4 * 2).requires_grad_()
     contexts = torch.tensor([[0, 1, 2, 1, 0], [3, 3, 0, 2, 1], [2, 1, 1, 0, 3]])
     assert torch.autograd.gradcheck(
-        lambda *of: bilstm_states(of[0], contexts, torch.tensor(lengths), of[1]), (part, weight)
+        lambda gates, weight: bilstm_states(gates, contexts, torch.tensor(lengths), weight),
+        (word_gates, weight),
     )
 
 
 @pytest.mark.parametrize("integers", [torch.int32, torch.int64], ids=str)
 def test_tensors_need_not_be_contiguous_nor_ids_long(integers: torch.dtype) -> None:
     encoder, contexts, lengths = make(3), contexts_of(9, LONGEST), mixed_lengths(9, "shuffled")
-    part = random(WORDS, 8 * 3).requires_grad_()
-    found = bilstm_states(
-        part.T.contiguous().T,
+    word_gates = random(WORDS, 8 * 3).requires_grad_()
+    actual = bilstm_states(
+        word_gates.T.contiguous().T,
         contexts.T.contiguous().T.to(integers),
         lengths.repeat_interleave(2)[::2].to(integers),
         encoder.state_weight,
     )
-    expected = plain_states(part, contexts, lengths, encoder)
-    torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
+    expected = plain_states(word_gates, contexts, lengths, encoder)
+    torch.testing.assert_close(actual, expected, rtol=0, atol=1e-12)
     # The gradient of a sum comes as a view of one number.
-    of_found, of_expected = (
-        torch.autograd.grad(states.sum(), part)[0] for states in (found, expected)
+    actual_gradients, expected_gradients = (
+        torch.autograd.grad(states.sum(), word_gates)[0] for states in (actual, expected)
     )
-    torch.testing.assert_close(of_found, of_expected, rtol=0, atol=1e-12)
+    torch.testing.assert_close(actual_gradients, expected_gradients, rtol=0, atol=1e-12)
 
 
-def test_states_have_the_precision_of_the_part_and_gradients_that_of_their_tensor() -> None:
+def test_states_have_the_precision_of_the_word_gates_and_gradients_that_of_their_tensor() -> None:
     encoder, contexts = make(100, torch.float32), contexts_of(70, LONGEST)
     lengths = mixed_lengths(70, "sorted")
-    part = random(WORDS, 800, dtype=torch.bfloat16).requires_grad_()
-    states = bilstm_states(part, contexts, lengths, encoder.state_weight)
-    d_part, d_weight = torch.autograd.grad(states.sum(), [part, encoder.state_weight])
-    assert states.dtype == d_part.dtype == torch.bfloat16
+    word_gates = random(WORDS, 800, dtype=torch.bfloat16).requires_grad_()
+    states = bilstm_states(word_gates, contexts, lengths, encoder.state_weight)
+    d_word_gates, d_weight = torch.autograd.grad(states.sum(), [word_gates, encoder.state_weight])
+    assert states.dtype == d_word_gates.dtype == torch.bfloat16
     assert d_weight.dtype == torch.float32
-    expected = plain_states(part.detach().float(), contexts, lengths, encoder)
+    expected = plain_states(word_gates.detach().float(), contexts, lengths, encoder)
     torch.testing.assert_close(states.float(), expected, rtol=0, atol=0.03)
 
 

@@ -116,8 +116,8 @@ def eval_bats(  # noqa: PLR0913, PLR0917 - the options of a command
 
     # What can fail comes before what takes long.
     saved = load(model).saved
-    wanted = cast("Half | None", half)
-    relations = select_relations(select_half(read_analogies(data), wanted), only or [])
+    chosen_half = cast("Half | None", half)
+    relations = select_relations(select_half(read_analogies(data), chosen_half), only or [])
     config = AnalogyConfig(
         direction=cast("Direction", direction),
         whitening=whitening,
@@ -130,7 +130,7 @@ def eval_bats(  # noqa: PLR0913, PLR0917 - the options of a command
         relations=relations,
         candidates=find_answer_vocabulary(saved.vocabulary, words.vectors, words.found, vocab),
         data=str(data),
-        half=wanted,
+        half=chosen_half,
         vectors=str(vectors),
     )
     with show_count("questions") as show:

@@ -135,7 +135,7 @@ def _answer_lines(answer: CandidateAnswer, passage: str) -> Text:
 
 def sentence_around(text: str, start: int, end: int) -> tuple[int, int]:
     """The first character of the sentences that a span is in, and the one after their last."""
-    breaks = [found.span() for found in _SENTENCE_BREAK.finditer(text)]
+    breaks = [match.span() for match in _SENTENCE_BREAK.finditer(text)]
     before = max((stop for _, stop in breaks if stop <= start), default=0)
     after = min((begin for begin, _ in breaks if begin >= end), default=len(text))
     return before, after

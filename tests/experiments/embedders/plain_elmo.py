@@ -14,7 +14,7 @@ def sigmoid(x: Array) -> Array:
 
 
 def plain_characters(word: str | int, longest: int) -> list[int]:
-    """The numbers of a word, or of the mark 256 or 257 for a sentence's begin or end."""
+    """The character ids of a word, or of 256 or 257, which mark a sentence's begin and end."""
     inner = [word] if isinstance(word, int) else list(word.encode())[: longest - 2]
     spelled = [258, *inner, 259]
     return spelled + [260] * (longest - len(spelled))
@@ -25,8 +25,8 @@ def plain_word(word: str | int, options: dict[str, Any], weights: Weights) -> Ar
     numbers = plain_characters(word, cnn["max_characters_per_token"])
     letters = [weights["char_embed"][number].astype(float) for number in numbers]
     seen = []
-    for place, (width, count) in enumerate(cnn["filters"]):
-        kernel, bias = weights[f"CNN/W_cnn_{place}"], weights[f"CNN/b_cnn_{place}"]
+    for index, (width, count) in enumerate(cnn["filters"]):
+        kernel, bias = weights[f"CNN/W_cnn_{index}"], weights[f"CNN/b_cnn_{index}"]
         for number in range(count):
             sums = []
             for start in range(len(letters) - width + 1):
@@ -37,8 +37,8 @@ def plain_word(word: str | int, options: dict[str, Any], weights: Weights) -> Ar
             seen.append(max(sums))
     vector = np.array(seen)
     vector = np.tanh(vector) if cnn["activation"] == "tanh" else np.maximum(vector, 0)
-    for place in range(cnn["n_highway"]):
-        high = {part: weights[f"CNN_high_{place}/{part}"] for part in HIGHWAY}
+    for index in range(cnn["n_highway"]):
+        high = {part: weights[f"CNN_high_{index}/{part}"] for part in HIGHWAY}
         through = sigmoid(vector @ high["W_carry"] + high["b_carry"])
         changed = np.maximum(vector @ high["W_transform"] + high["b_transform"], 0)
         vector = through * changed + (1 - through) * vector

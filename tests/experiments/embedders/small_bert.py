@@ -24,7 +24,7 @@ _WORDPIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *_LETTERS, "the", "
 
 
 def write_bert(folder: Path) -> Path:
-    _write_wordsubwords(folder)
+    _write_wordpieces(folder)
     torch.manual_seed(0)
     config = BertConfig(vocab_size=len(_WORDPIECES), max_position_embeddings=POSITIONS, **SHAPE)
     _save(BertModel(config), folder)
@@ -33,8 +33,8 @@ def write_bert(folder: Path) -> Path:
 
 def write_t5(folder: Path) -> Path:
     """One with a decoder behind the encoder, and no limit to the length of a sentence."""
-    # Its own tokeniser does not tell one sentence of a pair from the other, and neither does it.
-    _write_wordsubwords(folder, model_input_names=["input_ids", "attention_mask"])
+    # T5's own tokeniser has no token types either.
+    _write_wordpieces(folder, model_input_names=["input_ids", "attention_mask"])
     torch.manual_seed(0)
     shape = {"d_model": SIZE, "d_kv": 4, "d_ff": 12, "num_layers": LAYERS, "num_heads": 2}
     _save(T5Model(T5Config(vocab_size=len(_WORDPIECES), **shape)), folder)
@@ -55,9 +55,9 @@ def write_roberta(folder: Path) -> Path:
     return folder
 
 
-def _write_wordsubwords(folder: Path, **settings: object) -> None:
+def _write_wordpieces(folder: Path, **settings: object) -> None:
     folder.mkdir(exist_ok=True)
-    (folder / "vocab.txt").write_text("".join(f"{piece}\n" for piece in _WORDPIECES))
+    (folder / "vocab.txt").write_text("".join(f"{wordpiece}\n" for wordpiece in _WORDPIECES))
     settings |= {"tokenizer_class": "BertTokenizer", "strip_accents": False}
     (folder / "tokenizer_config.json").write_text(json.dumps(settings))
 

@@ -40,13 +40,13 @@ def small_options(*, activation: str = "relu", skip: bool = True) -> dict[str, A
 def small_weights() -> Weights:
     wide = sum(number for _, number in FILTERS)
     shapes: dict[str, tuple[int, ...]] = {"char_embed": (261, LETTER)}
-    for place, (width, number) in enumerate(FILTERS):
-        shapes[f"CNN/W_cnn_{place}"] = (1, width, LETTER, number)
-        shapes[f"CNN/b_cnn_{place}"] = (number,)
-    for place in range(2):
+    for index, (width, number) in enumerate(FILTERS):
+        shapes[f"CNN/W_cnn_{index}"] = (1, width, LETTER, number)
+        shapes[f"CNN/b_cnn_{index}"] = (number,)
+    for index in range(2):
         for part in ("carry", "transform"):
-            shapes[f"CNN_high_{place}/W_{part}"] = (wide, wide)
-            shapes[f"CNN_high_{place}/b_{part}"] = (wide,)
+            shapes[f"CNN_high_{index}/W_{part}"] = (wide, wide)
+            shapes[f"CNN_high_{index}/b_{part}"] = (wide,)
     shapes |= {"CNN_proj/W_proj": (wide, SIZE), "CNN_proj/b_proj": (SIZE,)}
     for way in range(2):
         for layer in range(LAYERS):

@@ -28,8 +28,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def vectors_of(elmo: Elmo, sentences: list[list[str]]) -> NDArray[np.floating]:
-    found: NDArray[np.floating] = elmo(elmo.prepare(sentences)).detach().numpy()
-    return found
+    vectors: NDArray[np.floating] = elmo(elmo.prepare(sentences)).detach().numpy()
+    return vectors
 
 
 def without_lone_halves(sentence: list[str]) -> list[str]:
@@ -47,9 +47,9 @@ def test_vectors_are_those_of_a_plain_computation(
         elmo.mix.weights.copy_(torch.tensor([0.3, -0.4, 1.1]))
         elmo.mix.gamma.fill_(1.7)
     shares = np.exp([0.3, -0.4, 1.1]) / np.exp([0.3, -0.4, 1.1]).sum()
-    found = vectors_of(elmo, SENTENCES)
-    assert found.shape == (len(SENTENCES), 7, elmo.dimension) == (5, 7, 2 * SIZE)
-    for row, sentence in zip(found, SENTENCES, strict=True):
+    vectors = vectors_of(elmo, SENTENCES)
+    assert vectors.shape == (len(SENTENCES), 7, elmo.dimension) == (5, 7, 2 * SIZE)
+    for row, sentence in zip(vectors, SENTENCES, strict=True):
         layers = plain_elmo(without_lone_halves(sentence), options, weights)
         expected = 1.7 * np.einsum("k,knd->nd", shares, layers)
         np.testing.assert_allclose(row[: len(sentence)], expected, atol=1e-5)
@@ -97,10 +97,10 @@ def test_precomputed_layers_and_more_padding_change_nothing(folder: Path) -> Non
     computed = elmo.precompute(elmo.prepare(SENTENCES, width))
     assert elmo.precompute(computed) is computed
     assert not computed["layers"].requires_grad
-    found = elmo(computed)
-    assert found.shape == (len(SENTENCES), width, expected.shape[2])
-    torch.testing.assert_close(found[:, : expected.shape[1]], expected)
-    assert not found[:, expected.shape[1] :].any()
+    vectors = elmo(computed)
+    assert vectors.shape == (len(SENTENCES), width, expected.shape[2])
+    torch.testing.assert_close(vectors[:, : expected.shape[1]], expected)
+    assert not vectors[:, expected.shape[1] :].any()
 
 
 def test_only_the_mix_is_trained_and_saved(folder: Path) -> None:

@@ -42,8 +42,8 @@ def folder(tmp_path: Path) -> Path:
 
 
 def vectors_of(encoder: HuggingFaceEncoder, sentences: list[list[str]]) -> NDArray[np.float32]:
-    found: NDArray[np.float32] = encoder(encoder.prepare(sentences)).detach().numpy()
-    return found
+    vectors: NDArray[np.float32] = encoder(encoder.prepare(sentences)).detach().numpy()
+    return vectors
 
 
 @torch.no_grad()
@@ -72,15 +72,15 @@ def test_vectors_are_those_of_a_plain_computation(folder: Path) -> None:
         encoder.mix.weights.copy_(torch.tensor([0.3, -0.4, 1.1]))
         encoder.mix.gamma.fill_(1.7)
     shares = np.exp([0.3, -0.4, 1.1]) / np.exp([0.3, -0.4, 1.1]).sum()
-    found = vectors_of(encoder, SENTENCES)
-    assert found.shape == (len(SENTENCES), 6, SIZE)
-    for row, sentence in zip(found, SENTENCES, strict=True):
+    vectors = vectors_of(encoder, SENTENCES)
+    assert vectors.shape == (len(SENTENCES), 6, SIZE)
+    for row, sentence in zip(vectors, SENTENCES, strict=True):
         layers = plain_layers(folder, sentence)
         expected = 1.7 * np.einsum("k,knd->nd", shares, layers)
         np.testing.assert_allclose(row[: len(sentence)], expected, atol=1e-5)
         assert not row[len(sentence) :].any()
-    assert not found[2, [1, 4]].any()
-    assert found[2, [0, 2, 3, 5]].any(axis=1).all()
+    assert not vectors[2, [1, 4]].any()
+    assert vectors[2, [0, 2, 3, 5]].any(axis=1).all()
 
 
 def test_words_of_a_byte_level_tokeniser_have_a_space_before_them(tmp_path: Path) -> None:
@@ -100,26 +100,26 @@ def test_words_beyond_the_longest_sentence_are_zero_with_one_warning(
     words = POSITIONS - 2
     sentences = [["cat"] * (words + 3), ["the", "cat"]]
     with caplog.at_level(logging.WARNING):
-        found = vectors_of(encoder, sentences)
+        vectors = vectors_of(encoder, sentences)
         vectors_of(encoder, sentences)
-    assert found[0, :words].any(axis=-1).all()
-    assert not found[0, words:].any()
-    np.testing.assert_allclose(found[1:, :2], vectors_of(encoder, sentences[1:]), atol=1e-5)
+    assert vectors[0, :words].any(axis=-1).all()
+    assert not vectors[0, words:].any()
+    np.testing.assert_allclose(vectors[1:, :2], vectors_of(encoder, sentences[1:]), atol=1e-5)
     messages = [record.getMessage() for record in caplog.records]
     assert messages == ["a sentence has more than 16 subwords; the words beyond are zero"]
 
 
 def test_positions_that_start_after_the_padding_id_shorten_a_sentence(tmp_path: Path) -> None:
     encoder = HuggingFaceEncoder.open(write_roberta(tmp_path / "roberta"))
-    found = vectors_of(encoder, [["h"] * POSITIONS])
-    assert found.any(axis=-1).sum() == POSITIONS - 2 - 2
+    vectors = vectors_of(encoder, [["h"] * POSITIONS])
+    assert vectors.any(axis=-1).sum() == POSITIONS - 2 - 2
 
 
 def test_an_encoder_may_have_a_decoder_and_no_limit(tmp_path: Path) -> None:
     encoder = HuggingFaceEncoder.open(write_t5(tmp_path / "t5"))
-    found = vectors_of(encoder, [["cat"] * 1000])
-    assert found.shape == (1, 1000, SIZE)
-    assert found.any(axis=-1).all()
+    vectors = vectors_of(encoder, [["cat"] * 1000])
+    assert vectors.shape == (1, 1000, SIZE)
+    assert vectors.any(axis=-1).all()
 
 
 def test_precomputed_layers_and_more_padding_change_nothing(folder: Path) -> None:
@@ -128,10 +128,10 @@ def test_precomputed_layers_and_more_padding_change_nothing(folder: Path) -> Non
     computed = encoder.precompute(encoder.prepare(SENTENCES, width))
     assert encoder.precompute(computed) is computed
     assert not computed["layers"].requires_grad
-    found = encoder(computed)
-    assert found.shape == (len(SENTENCES), width, expected.shape[2])
-    torch.testing.assert_close(found[:, : expected.shape[1]], expected)
-    assert not found[:, expected.shape[1] :].any()
+    vectors = encoder(computed)
+    assert vectors.shape == (len(SENTENCES), width, expected.shape[2])
+    torch.testing.assert_close(vectors[:, : expected.shape[1]], expected)
+    assert not vectors[:, expected.shape[1] :].any()
 
 
 def test_only_the_mix_is_trained(folder: Path) -> None:
@@ -228,11 +228,11 @@ def test_a_published_encoder_distinguishes_words_by_context() -> None:
         "They sat on the bank of the river".split(),
         "The bank lent him money".split(),
     ]
-    found = vectors_of(encoder, sentences)
-    for row, sentence in zip(found, sentences, strict=True):
+    vectors = vectors_of(encoder, sentences)
+    for row, sentence in zip(vectors, sentences, strict=True):
         expected = plain_layers(get_model_path(), sentence).mean(axis=0)
         np.testing.assert_allclose(row[: len(sentence)], expected, atol=1e-4)
-    money, river, loan = (row / np.linalg.norm(row) for row in found[[0, 1, 2], [1, 4, 1]])
+    money, river, loan = (row / np.linalg.norm(row) for row in vectors[[0, 1, 2], [1, 4, 1]])
     assert money @ loan > money @ river
 
 

@@ -23,24 +23,24 @@ def file(tmp_path: Path) -> Path:
 
 
 def rows(embedder: WordVectorEmbedder, *words: str) -> NDArray[np.float32]:
-    found: NDArray[np.float32] = embedder(embedder.prepare([words]))[0].detach().numpy()
-    return found
+    vectors: NDArray[np.float32] = embedder(embedder.prepare([words]))[0].detach().numpy()
+    return vectors
 
 
 def test_words_have_the_vectors_of_the_file_and_padding_has_zeros(file: Path) -> None:
     embedder = WordVectorEmbedder.open(file, ["the", "cat", "paris", "the"])
-    found = embedder(embedder.prepare([["the"], ["cat", "the", "paris"], []])).detach().numpy()
-    assert found.shape == (3, 3, embedder.dimension) == (3, 3, 4)
-    np.testing.assert_array_equal(found[0, 0], VECTORS[0])
-    np.testing.assert_array_equal(found[1], VECTORS[[3, 0, 2]])
-    assert not found[0, 1:].any()
-    assert not found[2].any()
+    vectors = embedder(embedder.prepare([["the"], ["cat", "the", "paris"], []])).detach().numpy()
+    assert vectors.shape == (3, 3, embedder.dimension) == (3, 3, 4)
+    np.testing.assert_array_equal(vectors[0, 0], VECTORS[0])
+    np.testing.assert_array_equal(vectors[1], VECTORS[[3, 0, 2]])
+    assert not vectors[0, 1:].any()
+    assert not vectors[2].any()
 
 
 def test_the_exact_spelling_comes_before_lower_case(file: Path) -> None:
     words = ["Paris", "CAT", "The", "été", "ÉTÉ", "E\u0301te\u0301"]
-    found = rows(WordVectorEmbedder.open(file, words), *words)
-    np.testing.assert_array_equal(found, VECTORS[[1, 3, 0, 4, 4, 4]])
+    vectors = rows(WordVectorEmbedder.open(file, words), *words)
+    np.testing.assert_array_equal(vectors, VECTORS[[1, 3, 0, 4, 4, 4]])
 
 
 def test_a_vector_serves_its_spelling_and_lower_case(file: Path) -> None:
@@ -56,10 +56,10 @@ def test_a_word_outside_the_list_has_the_vector_of_its_lower_case(file: Path) ->
 
 def test_words_without_a_vector_share_a_small_trained_one(file: Path) -> None:
     embedder = WordVectorEmbedder.open(file, ["the", "cat", "Paris", "zeroes", "<s>", "dodo"])
-    found = rows(embedder, "dodo", "never requested", "zeroes", "<s>", "")
-    assert (found == embedder.unknown.detach().numpy()).all()
+    vectors = rows(embedder, "dodo", "never requested", "zeroes", "<s>", "")
+    assert (vectors == embedder.unknown.detach().numpy()).all()
     norms = np.linalg.norm(VECTORS[:4], axis=1)
-    assert 0 < np.linalg.norm(found[0]) < norms.min()
+    assert 0 < np.linalg.norm(vectors[0]) < norms.min()
     embedder(embedder.prepare([["the", "dodo"], ["dodo"]])).sum().backward()
     assert embedder.unknown.grad is not None
     assert embedder.unknown.grad.tolist() == [2.0] * 4

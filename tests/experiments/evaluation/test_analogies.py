@@ -74,9 +74,9 @@ def word_vectors() -> NDArray[np.float32]:
 
 
 def candidates(model: Pair2vec) -> AnswerVocabulary:
-    found = np.array([True] * 44)
-    found[[0, 1, 2, 3, 4 + 30]] = False
-    return find_answer_vocabulary(model.vocabulary, word_vectors(), found)
+    has_vector = np.array([True] * 44)
+    has_vector[[0, 1, 2, 3, 4 + 30]] = False
+    return find_answer_vocabulary(model.vocabulary, word_vectors(), has_vector)
 
 
 def benchmark(model: Pair2vec) -> AnalogyBenchmark:
@@ -113,7 +113,7 @@ def test_an_evaluation_counts_what_a_plain_loop_counts(
     model: Pair2vec, direction: Direction
 ) -> None:
     config = AnalogyConfig(direction=direction, whitening=0)
-    found = evaluate_analogies(model.saved, benchmark(model), config).accuracies
+    accuracies = evaluate_analogies(model.saved, benchmark(model), config).accuracies
     known = {word for word in WORDS if word != "word30"}
     for name, _, questions in RELATIONS:
         rows = []
@@ -121,12 +121,12 @@ def test_an_evaluation_counts_what_a_plain_loop_counts(
             bs = [answer for answer in example.answers if answer in known]
             if {example.word, query.word} <= known and bs and known & set(query.answers):
                 rows.append(plain_correct(model, example.word, bs[0], query, direction))
-        accuracy = found.relations[name]
+        accuracy = accuracies.relations[name]
         assert accuracy.n == len(rows)
         assert accuracy.dropped == pytest.approx(100 * (1 - len(rows) / len(questions)), abs=0.005)
         np.testing.assert_allclose(accuracy.by_alpha, 100 * np.mean(rows, axis=0), atol=0.005)
     # The questions are hard, but not so hard that nothing was compared.
-    assert sum(group.scores["oracle_alpha"] for group in found.groups.values()) > 0
+    assert sum(group.scores["oracle_alpha"] for group in accuracies.groups.values()) > 0
 
 
 @pytest.mark.parametrize("whitening", [0.0, 0.5])

@@ -29,11 +29,11 @@ def outcome(
 def test_a_relation_is_scored_at_the_alpha_of_each_score() -> None:
     correct = np.zeros((4, 21), np.bool_)
     correct[:1, 0] = correct[:2, 20] = correct[:3, 8] = True
-    found = analogy_accuracies([RelationOutcome("r", "g", 5, np.arange(4), correct)])
-    assert found.relations["r"].scores == {"three_cos_add": 25, "pair2vec": 50, ORACLE: 75}
-    assert found.relations["r"].alphas == {ORACLE: 0.4}
-    assert found.relations["r"].by_alpha[8] == 75
-    assert (found.relations["r"].n, found.relations["r"].dropped) == (4, 20)
+    accuracies = analogy_accuracies([RelationOutcome("r", "g", 5, np.arange(4), correct)])
+    assert accuracies.relations["r"].scores == {"three_cos_add": 25, "pair2vec": 50, ORACLE: 75}
+    assert accuracies.relations["r"].alphas == {ORACLE: 0.4}
+    assert accuracies.relations["r"].by_alpha[8] == 75
+    assert (accuracies.relations["r"].n, accuracies.relations["r"].dropped) == (4, 20)
 
 
 def test_held_out_alpha_is_chosen_on_the_other_relations_of_the_group() -> None:
@@ -41,26 +41,26 @@ def test_held_out_alpha_is_chosen_on_the_other_relations_of_the_group() -> None:
     second = outcome("second", [[False, True, False]] * 4)
     third = outcome("third", [[False, False, True]] * 3)
     elsewhere = outcome("elsewhere", [[False, False, True]] * 99, group="other")
-    found = analogy_accuracies([first, second, third, elsewhere]).relations
+    accuracies = analogy_accuracies([first, second, third, elsewhere]).relations
     # The second is the larger of the others for the first, the first for all others.
-    assert found["first"].alphas == {ORACLE: 0.0, HELD_OUT: 0.05}
-    assert found["second"].alphas == {ORACLE: 0.05, HELD_OUT: 0.0}
-    assert found["third"].alphas == {ORACLE: 0.1, HELD_OUT: 0.0}
-    assert [found[name].scores[HELD_OUT] for name in ("first", "second", "third")] == [0, 0, 0]
+    assert accuracies["first"].alphas == {ORACLE: 0.0, HELD_OUT: 0.05}
+    assert accuracies["second"].alphas == {ORACLE: 0.05, HELD_OUT: 0.0}
+    assert accuracies["third"].alphas == {ORACLE: 0.1, HELD_OUT: 0.0}
+    assert [accuracies[name].scores[HELD_OUT] for name in ("first", "second", "third")] == [0, 0, 0]
 
 
 def test_a_relation_without_others_in_its_group_has_no_held_out_alpha() -> None:
     alone = outcome("alone", [[True, False]])
     nothing = outcome("nothing", [], total=3)
-    found = analogy_accuracies([alone, nothing])
-    assert HELD_OUT not in found.relations["alone"].scores
-    assert HELD_OUT not in found.groups["g"].scores
-    assert found.relations["alone"].to_json()[HELD_OUT] is None
+    accuracies = analogy_accuracies([alone, nothing])
+    assert HELD_OUT not in accuracies.relations["alone"].scores
+    assert HELD_OUT not in accuracies.groups["g"].scores
+    assert accuracies.relations["alone"].to_json()[HELD_OUT] is None
     # Where the one relation has no questions, there is nothing to score at all.
-    assert found.relations["nothing"].scores == {}
-    assert found.relations["nothing"].dropped == 100
-    assert found.relations["nothing"].to_json()["by_alpha"] == []
-    assert found.groups["g"].dropped == 75
+    assert accuracies.relations["nothing"].scores == {}
+    assert accuracies.relations["nothing"].dropped == 100
+    assert accuracies.relations["nothing"].to_json()["by_alpha"] == []
+    assert accuracies.groups["g"].dropped == 75
 
 
 tables = st.lists(st.lists(st.booleans(), min_size=3, max_size=3), min_size=1, max_size=6)

@@ -181,13 +181,15 @@ def test_a_half_that_is_none_or_empty_is_refused() -> None:
         select_half(relations(), "report")
 
 
-def check_halves(found: list[AnalogyRelation], size: int) -> None:
+def check_halves(relations: list[AnalogyRelation], size: int) -> None:
     halves: tuple[Half, Half] = ("choose", "report")
-    first, second = ({relation.name for relation in select_half(found, half)} for half in halves)
+    first, second = (
+        {relation.name for relation in select_half(relations, half)} for half in halves
+    )
     assert not first & second
-    assert first | second == {relation.name for relation in found}
+    assert first | second == {relation.name for relation in relations}
     for half in halves:
-        groups = Counter(relation.group for relation in select_half(found, half))
+        groups = Counter(relation.group for relation in select_half(relations, half))
         assert set(groups.values()) == {size}
         assert len(groups) == 4
 
@@ -196,9 +198,11 @@ def test_a_set_like_bats_is_split_evenly_and_wholly(tmp_path: Path) -> None:
     for number, letter in enumerate("IDEL", start=1):
         for relation in range(1, 11):
             write(tmp_path, f"{number}_group/{letter}{relation:02d} [some].txt", "a\tb\nc\td\n")
-    found = read_analogies(tmp_path)
-    check_halves(found, 5)
-    assert [r.name[:3] for r in select_half(found, "report")[:5]] == "I02 I04 I06 I08 I10".split()
+    relations = read_analogies(tmp_path)
+    check_halves(relations, 5)
+    assert [
+        r.name[:3] for r in select_half(relations, "report")[:5]
+    ] == "I02 I04 I06 I08 I10".split()
 
 
 def published() -> list[AnalogyRelation]:
@@ -210,10 +214,10 @@ def test_the_published_set_is_halved_five_and_five() -> None:
 
 
 def test_the_published_set_is_read_whole() -> None:
-    found = published()
-    assert len(found) == 40
-    assert {len(relation.questions) for relation in found} == {50 * 49}
-    assert sum(relation.group == "lexicographic" for relation in found) == 10
+    relations = published()
+    assert len(relations) == 40
+    assert {len(relation.questions) for relation in relations} == {50 * 49}
+    assert sum(relation.group == "lexicographic" for relation in relations) == 10
 
 
 WORDS = "france paris japan tokyo kyoto peru lima".split()
@@ -222,9 +226,9 @@ VOCABULARY = Vocabulary([WordCount(word, 9) for word in WORDS])
 
 def candidates(without: str = "", limit: int | None = None) -> AnswerVocabulary:
     vectors = np.random.default_rng(0).normal(size=(len(VOCABULARY), 3)).astype(np.float32)
-    found = np.array([word != without for word in VOCABULARY.words])
-    found[:4] = False
-    return find_answer_vocabulary(VOCABULARY, vectors, found, limit)
+    has_vector = np.array([word != without for word in VOCABULARY.words])
+    has_vector[:4] = False
+    return find_answer_vocabulary(VOCABULARY, vectors, has_vector, limit)
 
 
 def encode(

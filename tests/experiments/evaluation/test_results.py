@@ -50,14 +50,14 @@ def test_counts_of_a_triple_leave_a_result_with_every_measure(tmp_path: Path) ->
         words = (x, "cold", "X and Y")
         done = pair2vec("pmi", tmp_path / "corpus", *words, "--results", tmp_path / "results")
         assert "wrote" in done.stderr
-    found, never = read_results(tmp_path / "results", "pmi")
+    result, never = read_results(tmp_path / "results", "pmi")
     # The PMI of what never occurs is infinite, which JSON cannot say.
     assert (never["x"], never["metrics"]["pmi"]) == ("up", None)
     assert (tmp_path / "results" / "pmi-hot-cold-X_and_Y.json").exists()
-    assert found["counts"]["xyc"] == 2
-    assert found["corpus"]["sources"] == ["text.txt"]
-    assert set(found["metrics"]) == {"si1", "si2", "si3", "si4", "pmi", "mvpmi"}
-    assert found["metrics"]["pmi"] == found["metrics"]["si3"]
-    counts, total = found["counts"], found["counts"]["total"]
+    assert result["counts"]["xyc"] == 2
+    assert result["corpus"]["sources"] == ["text.txt"]
+    assert set(result["metrics"]) == {"si1", "si2", "si3", "si4", "pmi", "mvpmi"}
+    assert result["metrics"]["pmi"] == result["metrics"]["si3"]
+    counts, total = result["counts"], result["counts"]["total"]
     plain = np.log(counts["xyc"] * total / (counts["xy"] * counts["c"]))
-    assert found["metrics"]["pmi"] == pytest.approx(plain, abs=1e-4)
+    assert result["metrics"]["pmi"] == pytest.approx(plain, abs=1e-4)

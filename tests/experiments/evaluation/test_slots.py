@@ -71,12 +71,12 @@ def test_a_prior_is_the_one_of_fill(model: Pair2vec) -> None:
 def test_unknown_words_are_named_in_their_row(tmp_path: Path) -> None:
     without = [word for word in GIVEN if word not in {"famous", "monet", "dallas"}]
     model = load(save_tiny_model(tmp_path / "model", without))
-    found = {
+    unknown = {
         (filled.row.x, filled.row.relation): filled.unknown
         for filled in fill_rows(model, ROWS)
         if filled.unknown
     }
-    assert found == {
+    assert unknown == {
         ("dallas", "city-state"): ("dallas",),
         ("dallas", "city-city"): ("dallas",),
         ("ronaldo", "profession"): ("famous",),
@@ -87,16 +87,16 @@ def test_unknown_words_are_named_in_their_row(tmp_path: Path) -> None:
 
 def test_a_row_as_json_has_both_answers(model: Pair2vec) -> None:
     (filled,) = fill_rows(model, [ROWS[2]])
-    found = filled.to_json()
-    assert found["paper"] == [
+    content = filled.to_json()
+    assert content["paper"] == [
         {"word": "ones", "right": False},
         {"word": "metals", "right": True},
         {"word": "mines", "right": True},
     ]
-    assert found["right"] == list(filled.correct)
-    assert str(found["criterion"]).startswith("Names, in the plural, a kind of thing that copper")
-    assert found["matches"] == [match._asdict() for match in filled.answers]
-    assert (found["relation"], found["x"], found["unknown"]) == ("hypernymy", "copper", [])
+    assert content["right"] == list(filled.correct)
+    assert str(content["criterion"]).startswith("Names, in the plural, a kind of thing that copper")
+    assert content["matches"] == [match._asdict() for match in filled.answers]
+    assert (content["relation"], content["x"], content["unknown"]) == ("hypernymy", "copper", [])
 
 
 def test_slots_are_shown_beside_the_papers_and_unknown_words_counted(tmp_path: Path) -> None:

@@ -1,3 +1,5 @@
+"""The mini-world: its text states some facts, implies others, and questions fit both."""
+
 import os
 import re
 import subprocess
@@ -8,7 +10,7 @@ from functools import cache
 import pytest
 
 from pair2vec.errors import UsageError
-from pair2vec.experiments.miniworld.exam import (
+from pair2vec.experiments.miniworld.evaluate import (
     AnalogyQuestion,
     SlotQuestion,
     analogy_questions,
@@ -53,13 +55,13 @@ def sentences_with_both() -> Counter[frozenset[str]]:
 def contexts() -> set[tuple[str, str, str]]:
     """Each context that joins two words of the lexicon, with those words."""
     words = {*WORLD.lexicon.things, *WORLD.lexicon.adjectives}
-    found = set()
+    joining = set()
     for tokens in sentences():
         left, right = (position for position, token in enumerate(tokens) if token in words)
         before, between, after = tokens[:left][-1:], tokens[left + 1 : right], tokens[right + 1]
         pattern = " ".join([*before, "X", *between, "Y", after])
-        found.add((pattern, tokens[left], tokens[right]))
-    return found
+        joining.add((pattern, tokens[left], tokens[right]))
+    return joining
 
 
 def says(phrasing: str, x: str, y: str) -> bool:
@@ -175,8 +177,8 @@ def test_a_pattern_is_the_phrasing_from_the_word_before_to_the_word_after() -> N
 
 
 def test_there_is_one_slot_question_a_fact() -> None:
-    asked = {(q.relation, q.x, answer, q.held_out) for q in SLOTS for answer in q.answers}
-    assert asked == {fact for fact in WORLD.facts if fact.relation in WORLD_RELATIONS}
+    questions = {(q.relation, q.x, answer, q.held_out) for q in SLOTS for answer in q.answers}
+    assert questions == {fact for fact in WORLD.facts if fact.relation in WORLD_RELATIONS}
 
 
 @pytest.mark.parametrize("question", [SLOTS[0], ANALOGIES[0]], ids=["slot", "analogy"])

@@ -91,17 +91,17 @@ def predictions(*gold: float) -> Predictions:
 
 def test_decisive_examples_are_the_best_of_each_category_first() -> None:
     categories = ["a", "a", "a", "b", "b", None, "a"]
-    found = [NliExample(("x",), ("y",), "entailment", category) for category in categories]
+    categorised = [NliExample(("x",), ("y",), "entailment", category) for category in categories]
     base = predictions(0.1, 0.2, 0.4, 0.3, 0.4, 0.45, 0.9)
     model = predictions(0.9, 0.9, 0.9, 0.7, 0.6, 0.55, 1.0)
     # The gains are .8 .7 .5 of a, .4 .2 of b and .1 of none; the last one both get right.
-    assert decisive_examples(found, base, model) == [0, 3, 5, 1, 4, 2]
-    assert decisive_examples(found, model, base) == []
+    assert decisive_examples(categorised, base, model) == [0, 3, 5, 1, 4, 2]
+    assert decisive_examples(categorised, model, base) == []
 
 
 def test_equally_decisive_examples_stay_in_order() -> None:
-    found = [NliExample(("x",), ("y",), "entailment", "a")] * 4
-    assert decisive_examples(found, predictions(*[0.2] * 4), predictions(*[0.7] * 4)) == [
+    equal = [NliExample(("x",), ("y",), "entailment", "a")] * 4
+    assert decisive_examples(equal, predictions(*[0.2] * 4), predictions(*[0.7] * 4)) == [
         0,
         1,
         2,
@@ -117,8 +117,8 @@ def test_accuracies_are_those_of_each_classifier_alone(
     trained: dict[str, Classifier], comparison: Comparison
 ) -> None:
     for pairs, side in (("none", 0), ("pair2vec", 1)):
-        said = trained[pairs].predict(UNSEEN).labels
-        alone = evaluate_nli({"a": NliSet(UNSEEN)}, fixed(said))["a"]
+        labels = trained[pairs].predict(UNSEEN).labels
+        alone = evaluate_nli({"a": NliSet(UNSEEN)}, fixed(labels))["a"]
         assert comparison.overall[side] == alone.overall
         assert {name: gain[side] for name, gain in comparison.categories.items()} == dict(
             alone.categories
@@ -134,10 +134,10 @@ def test_examples_that_only_one_gets_right_are_counted(
 ) -> None:
     # Half of the labels are wrong, so that each classifier is sometimes the only one right.
     turned = [e._replace(label=LABELS[number % 3]) for number, e in enumerate(UNSEEN[1:])]
-    found = [*UNSEEN, *turned]
-    said = [trained[pairs].predict(found).labels for pairs in ("none", "pair2vec")]
-    right = [(e.label == a, e.label == b) for e, a, b in zip(found, *said, strict=True)]
-    compared = compare_classifiers(trained["none"], trained["pair2vec"], found, shown=2)
+    mixed = [*UNSEEN, *turned]
+    labels = [trained[pairs].predict(mixed).labels for pairs in ("none", "pair2vec")]
+    right = [(e.label == a, e.label == b) for e, a, b in zip(mixed, *labels, strict=True)]
+    compared = compare_classifiers(trained["none"], trained["pair2vec"], mixed, shown=2)
     assert compared.only_base == right.count((True, False)) > 0
     assert compared.only_model == right.count((False, True)) > compared.only_base
     assert compared.p_value == mcnemar(compared.only_base, compared.only_model)
@@ -147,23 +147,26 @@ def test_examples_that_only_one_gets_right_are_counted(
 def test_examples_are_explained_by_the_decisive_pair(comparison: Comparison) -> None:
     assert comparison.pathway == "pairs"
     assert len(comparison.examples) == 10
-    assert len({one.example.category for one in comparison.examples[:2]}) == 2
-    for one in comparison.examples:
-        assert one.model.label == one.example.label != one.base.label
-        assert one.model.probabilities[one.model.label] > one.base.probabilities[one.model.label]
-        first = one.pairs[0]
+    assert len({decisive.example.category for decisive in comparison.examples[:2]}) == 2
+    for decisive in comparison.examples:
+        assert decisive.model.label == decisive.example.label != decisive.base.label
+        assert (
+            decisive.model.probabilities[decisive.model.label]
+            > decisive.base.probabilities[decisive.model.label]
+        )
+        first = decisive.pairs[0]
         assert (first.premise, first.hypothesis) == (
-            one.example.premise[1],
-            one.example.hypothesis[1],
+            decisive.example.premise[1],
+            decisive.example.hypothesis[1],
         )
         assert first.attribution > 0
-        assert all(pair.attribution for pair in one.pairs)
+        assert all(pair.attribution for pair in decisive.pairs)
 
 
 def test_a_model_without_pairs_is_explained_through_words(trained: dict[str, Classifier]) -> None:
-    said = trained["none"].predict(UNSEEN).labels
+    labels = trained["none"].predict(UNSEEN).labels
     # Labels that the model without pairs alone gets right.
-    turned = [e._replace(label=label) for e, label in zip(UNSEEN, said, strict=True)]
+    turned = [e._replace(label=label) for e, label in zip(UNSEEN, labels, strict=True)]
     compared = compare_classifiers(trained["pair2vec"], trained["none"], turned)
     assert compared.pathway == "words"
     assert len(compared.examples) == 10

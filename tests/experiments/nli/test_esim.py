@@ -24,15 +24,15 @@ EXAMPLES = [
 ]
 
 
-def make(inputs: dict[str, Path], pairs: str, found: Sequence[NliExample]) -> Esim:
+def make(inputs: dict[str, Path], pairs: str, examples: Sequence[NliExample]) -> Esim:
     torch.manual_seed(0)
-    opened = open_inputs(input_paths(inputs, pairs), distinct_words(found), settings().pairs)
+    opened = open_inputs(input_paths(inputs, pairs), distinct_words(examples), settings().pairs)
     return Esim(opened.embedder, opened.relations, EsimConfig(hidden=5)).eval()
 
 
-def scores(network: Esim, found: Sequence[NliExample]) -> Tensor:
-    batches = NliBatches(EncodedExamples(found), network.embedder, network.relations)
-    result: Tensor = network(batches.batch(np.arange(len(found))))
+def scores(network: Esim, examples: Sequence[NliExample]) -> Tensor:
+    batches = NliBatches(EncodedExamples(examples), network.embedder, network.relations)
+    result: Tensor = network(batches.batch(np.arange(len(examples))))
     return result
 
 
@@ -83,18 +83,18 @@ def test_an_example_has_the_same_scores_beside_longer_ones(
 def test_gradients_do_not_depend_on_padding_either(inputs: dict[str, Path]) -> None:
     longer = NliExample(EXAMPLES[0].premise * 7, EXAMPLES[1].hypothesis * 9, "neutral")
     network = make(inputs, "pair2vec", [*EXAMPLES, longer])
-    found = []
+    gradients = []
     for some in (EXAMPLES[:4], [*EXAMPLES[:4], longer]):
         network.zero_grad()
         torch.autograd.backward(scores(network, some)[:4].square().sum())
-        found.append([w.grad for w in network.parameters() if w.grad is not None])
-    for one, other in zip(*found, strict=True):
+        gradients.append([w.grad for w in network.parameters() if w.grad is not None])
+    for one, other in zip(*gradients, strict=True):
         torch.testing.assert_close(one, other)
 
 
 @pytest.mark.parametrize("pairs", ["none", "wordnet", "pair2vec", "pair2vec+wordnet"])
 def test_bucketed_padding_changes_nothing(pairs: str, inputs: dict[str, Path]) -> None:
-    network, found = make(inputs, pairs, EXAMPLES), []
+    network, results = make(inputs, pairs, EXAMPLES), []
     for pad_length in (exact_length, bucketed_length):
         encoded = EncodedExamples(EXAMPLES)
         batches = NliBatches(encoded, network.embedder, network.relations, pad_length)
@@ -103,8 +103,8 @@ def test_bucketed_padding_changes_nothing(pairs: str, inputs: dict[str, Path]) -
         network.zero_grad()
         scores: Tensor = network(batch)
         torch.autograd.backward(scores.square().sum())
-        found.append([scores, *(w.grad for w in network.parameters() if w.grad is not None)])
-    for one, other in zip(*found, strict=True):
+        results.append([scores, *(w.grad for w in network.parameters() if w.grad is not None)])
+    for one, other in zip(*results, strict=True):
         torch.testing.assert_close(one, other)
 
 
@@ -118,10 +118,10 @@ def test_sentences_without_words_and_words_without_vectors_are_accepted(
         NliExample(("unheard",), ("of",), "neutral"),
     ]
     network = make(inputs, "pair2vec", [*EXAMPLES, *odd])
-    found = scores(network, [*odd, EXAMPLES[0]])
-    assert found.isfinite().all()
-    torch.testing.assert_close(found[-1:], scores(network, EXAMPLES[:1]))
-    torch.autograd.backward(found.sum())
+    logits = scores(network, [*odd, EXAMPLES[0]])
+    assert logits.isfinite().all()
+    torch.testing.assert_close(logits[-1:], scores(network, EXAMPLES[:1]))
+    torch.autograd.backward(logits.sum())
     assert all(w.grad.isfinite().all() for w in network.parameters() if w.grad is not None)
 
 

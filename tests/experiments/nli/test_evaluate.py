@@ -55,19 +55,19 @@ def test_an_interval_is_wilsons() -> None:
 
 
 def always(label: str | None) -> Any:
-    def labeller(found: Sequence[NliExample]) -> list[str | None]:
-        return [label for _ in found]
+    def labeller(examples: Sequence[NliExample]) -> list[str | None]:
+        return [label for _ in examples]
 
     return labeller
 
 
 def test_each_set_and_each_category_has_its_accuracy() -> None:
-    found = NliSet(examples(range(4)), dropped=3)
-    uncategorised = NliSet([example._replace(category=None) for example in found.examples[:3]])
-    scores = evaluate_nli({"a": found, "b": uncategorised}, always("neutral"))
+    nli_set = NliSet(examples(range(4)), dropped=3)
+    uncategorised = NliSet([example._replace(category=None) for example in nli_set.examples[:3]])
+    scores = evaluate_nli({"a": nli_set, "b": uncategorised}, always("neutral"))
     assert scores["a"].overall[:2] == (12, 33.33)
     assert scores["a"].dropped == 3
-    assert {name: one[:2] for name, one in scores["a"].categories.items()} == {
+    assert {name: accuracy[:2] for name, accuracy in scores["a"].categories.items()} == {
         "kind1": (4, 0.0),
         "kind2": (4, 100.0),
         "kind3": (4, 0.0),
@@ -87,13 +87,13 @@ def test_an_example_that_gets_no_label_is_wrong_and_reported() -> None:
 
 
 def test_wordnet_alone_labels_by_the_words_that_differ(tmp_path: Path) -> None:
-    found = [
+    labelled = [
         NliExample(("a", "dog"), ("a", "animal"), "entailment"),
         NliExample(("a", "animal"), ("a", "dog"), "neutral"),
         NliExample(("it", "is", "hot"), ("it", "is", "cold"), "contradiction"),
         NliExample(("so", "it"), ("is", "not"), "contradiction"),
     ]
-    scores = evaluate_nli({"a": NliSet(found)}, wordnet_labeller(small_wordnet(tmp_path)))
+    scores = evaluate_nli({"a": NliSet(labelled)}, wordnet_labeller(small_wordnet(tmp_path)))
     assert scores["a"].overall.accuracy == 75.0
     assert scores["a"].answered == 75.0
 
@@ -161,27 +161,27 @@ def result(pairs: str, seed: int = 0, label: str = "neutral", **inputs: str) -> 
 
 
 def test_a_result_has_metrics_protocol_and_command_without_folders(tmp_path: Path) -> None:
-    found = result("pair2vec", 1)
-    assert found["task"] == "nli"
-    assert (found["pairs"], found["words"], found["seed"]) == ("pair2vec", "glove.6B.txt.xz", 1)
-    assert (found["date"], found["train"]) == ("2026-01-02", {"snli_train.jsonl": 76889})
-    assert found["metrics"] == {
+    record = result("pair2vec", 1)
+    assert record["task"] == "nli"
+    assert (record["pairs"], record["words"], record["seed"]) == ("pair2vec", "glove.6B.txt.xz", 1)
+    assert (record["date"], record["train"]) == ("2026-01-02", {"snli_train.jsonl": 76889})
+    assert record["metrics"] == {
         "multinli_matched": 40.0,
         "breaking_nli": 33.33,
         "breaking_nli_by_category": {"kind1": 0.0, "kind2": 100.0, "kind3": 0.0},
     }
-    assert found["protocol"]["examples"] == {"multinli_matched": 10, "breaking_nli": 6}
-    assert found["command"] == (
+    assert record["protocol"]["examples"] == {"multinli_matched": 10, "breaking_nli": 6}
+    assert record["command"] == (
         "pair2vec nli train --model esim --pairs pair2vec --words glove.6B.txt.xz "
         "--train snli_train.jsonl --dev snli_dev.jsonl --set pairs.dropout=0.1 "
         "--set training.batch=256 --seed 1 --out model && pair2vec eval nli --model model "
         "--data multinli_matched.jsonl --data breaking_nli.jsonl"
     )
-    path = write_result(tmp_path / "results", found)
+    path = write_result(tmp_path / "results", record)
     assert path.name == "nli-pair2vec-glove.6B-pairs.dropout_0.1-seed1.json"
     assert "/home" not in path.read_text()
     assert "/data" not in path.read_text()
-    assert read_nli_results(tmp_path / "results") == [found]
+    assert read_nli_results(tmp_path / "results") == [record]
 
 
 def test_changed_settings_are_those_that_set_takes() -> None:
@@ -200,9 +200,9 @@ def test_variants_have_files_and_rows_of_their_own() -> None:
 
 
 def changed(pairs: str, *settings: str) -> dict[str, Any]:
-    found = result(pairs)
-    found["protocol"]["variant"] = list(settings)
-    return found
+    record = result(pairs)
+    record["protocol"]["variant"] = list(settings)
+    return record
 
 
 def test_settings_of_most_runs_are_noted_once() -> None:
@@ -259,14 +259,14 @@ def test_other_settings_are_beside_the_usual_ones_and_not_in_the_papers_tables()
 
 
 def test_categories_are_whole_on_a_narrow_terminal() -> None:
-    found = [result(pairs, seed) for pairs in PAPER_PAIRS for seed in (0, 1)]
-    text = shown(summary_tables(nli_summaries(found)[0]), width=50)
+    runs = [result(pairs, seed) for pairs in PAPER_PAIRS for seed in (0, 1)]
+    text = shown(summary_tables(nli_summaries(runs)[0]), width=50)
     assert "…" not in text
 
 
 def test_runs_are_summarised_by_mean_and_deviation() -> None:
-    found = [result("none", 0), result("none", 1), result("none", 0, "entailment")]
-    (summary,) = nli_summaries(found)
+    runs = [result("none", 0), result("none", 1), result("none", 0, "entailment")]
+    (summary,) = nli_summaries(runs)
     row = next(row for row in summary.rows if row.model == "none")
     spread = row.figures["multinli_matched"]
     assert spread.runs == 3
@@ -306,8 +306,8 @@ def test_the_papers_figures_are_beside_their_word_input() -> None:
 
 def test_runs_on_other_examples_are_never_in_one_row() -> None:
     other = {**result("none"), "train": {"snli_train.jsonl": 5}}
-    found = nli_summaries([result("none"), other])
-    assert [summary.protocol.train[0][1] for summary in found] == [76889, 5]
+    summaries = nli_summaries([result("none"), other])
+    assert [summary.protocol.train[0][1] for summary in summaries] == [76889, 5]
 
 
 def test_a_folder_without_results_or_with_a_damaged_one_is_an_error(tmp_path: Path) -> None:

@@ -93,8 +93,8 @@ def test_examples_without_a_gold_label_are_dropped_counted_and_logged(
     unlabelled = {**SNLI, "gold_label": "-"}
     path = write(tmp_path / "snli.jsonl", unlabelled, SNLI, unlabelled)
     with caplog.at_level(logging.INFO):
-        found = read_nli_set(path)
-    assert (len(found.examples), found.dropped) == (1, 2)
+        nli_set = read_nli_set(path)
+    assert (len(nli_set.examples), nli_set.dropped) == (1, 2)
     assert "2 examples without a gold label were dropped" in caplog.text
 
 
@@ -133,8 +133,8 @@ def test_a_missing_or_empty_file_is_named(tmp_path: Path) -> None:
 
 
 def test_distinct_words_are_those_of_all_sentences_each_once(tmp_path: Path) -> None:
-    found = read_nli_set(write(tmp_path / "a.jsonl", BREAKING, BREAKING)).examples
-    assert distinct_words(found, found) == ["The", "line", "is", "yellow", ".", "red"]
+    examples = read_nli_set(write(tmp_path / "a.jsonl", BREAKING, BREAKING)).examples
+    assert distinct_words(examples, examples) == ["The", "line", "is", "yellow", ".", "red"]
 
 
 @pytest.mark.parametrize(
@@ -146,8 +146,8 @@ def test_distinct_words_are_those_of_all_sentences_each_once(tmp_path: Path) -> 
     ],
 )
 def test_the_published_sets_are_read(name: str, count: int) -> None:
-    found = read_nli_set(real_data(name))
-    assert len(found.examples) + found.dropped == count
-    assert {example.label for example in found.examples} == set(LABELS)
-    has_category = {example.category is not None for example in found.examples}
+    nli_set = read_nli_set(real_data(name))
+    assert len(nli_set.examples) + nli_set.dropped == count
+    assert {example.label for example in nli_set.examples} == set(LABELS)
+    has_category = {example.category is not None for example in nli_set.examples}
     assert has_category == {"breaking" in name}

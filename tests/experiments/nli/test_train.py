@@ -34,15 +34,15 @@ def trained(inputs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -
 def folder(
     trained: Classifier, inputs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
-    """Of the same run, which `--resume` finds complete."""
+    """Of a second run with the same seed, data and settings."""
     out = tmp_path_factory.mktemp("trained") / "pair2vec"
     train_classifier(out, data(3), input_paths(inputs, "pair2vec"), settings())
     return out
 
 
-def accuracy(classifier: Classifier, found: list[NliExample]) -> float:
-    labels = classifier.predict(found).labels
-    return float(np.mean([e.label == label for e, label in zip(found, labels, strict=True)]))
+def accuracy(classifier: Classifier, examples: list[NliExample]) -> float:
+    labels = classifier.predict(examples).labels
+    return float(np.mean([e.label == label for e, label in zip(examples, labels, strict=True)]))
 
 
 def test_with_pair_vectors_it_generalises_to_unseen_words(trained: Classifier) -> None:
@@ -75,10 +75,10 @@ def test_without_pair_vectors_it_memorises_words_and_does_not_generalise(
 def test_differences_of_word_vectors_generalise_here_as_pair_vectors_do(
     inputs: dict[str, Path], tmp_path: Path
 ) -> None:
-    found = train_classifier(
+    classifier = train_classifier(
         tmp_path / "model", data(3), input_paths(inputs, "pair_distance"), settings()
     )
-    assert accuracy(found, UNSEEN) > 0.95
+    assert accuracy(classifier, UNSEEN) > 0.95
 
 
 WORDNET_EXAMPLES = [
@@ -133,17 +133,17 @@ def test_a_loaded_classifier_predicts_as_the_trained_one_did(
     trained: Classifier, folder: Path
 ) -> None:
     loaded = load_classifier(folder, distinct_words(UNSEEN))
-    found, expected = loaded.predict(UNSEEN), trained.predict(UNSEEN)
-    assert found.labels == expected.labels
-    np.testing.assert_allclose(found.probabilities, expected.probabilities, atol=1e-6)
-    np.testing.assert_allclose(found.probabilities.sum(axis=1), 1, atol=1e-6)
+    predicted, expected = loaded.predict(UNSEEN), trained.predict(UNSEEN)
+    assert predicted.labels == expected.labels
+    np.testing.assert_allclose(predicted.probabilities, expected.probabilities, atol=1e-6)
+    np.testing.assert_allclose(predicted.probabilities.sum(axis=1), 1, atol=1e-6)
 
 
 def test_predictions_come_in_the_order_of_the_examples(trained: Classifier) -> None:
     mixed = sorted(UNSEEN, key=lambda e: (len(e.premise) * 7 + len(e.hypothesis)) % 5)
-    found = trained.predict(mixed).probabilities
+    together = trained.predict(mixed).probabilities
     alone = [trained.predict([example]).probabilities[0] for example in mixed]
-    np.testing.assert_allclose(found, alone, atol=1e-5)
+    np.testing.assert_allclose(together, alone, atol=1e-5)
     assert trained.predict([]).labels == []
 
 
@@ -345,16 +345,18 @@ def test_pair_vectors_are_whitened_on_request(inputs: dict[str, Path]) -> None:
 
 def test_the_decisive_pair_comes_first(trained: Classifier, inputs: dict[str, Path]) -> None:
     for example in UNSEEN[:6]:
-        found = explain(trained, example, top=3)
-        assert found.label == example.label
-        assert (found.attributions[0].premise, found.attributions[0].hypothesis) == (
+        explanation = explain(trained, example, top=3)
+        assert explanation.label == example.label
+        assert (explanation.attributions[0].premise, explanation.attributions[0].hypothesis) == (
             example.premise[1],
             example.hypothesis[1],
         )
-        assert found.attributions[0].pairs > 0
-        assert len(found.attributions) == 3
-        assert found.probabilities[found.label] == max(found.probabilities.values())
-        assert sum(found.probabilities.values()) == pytest.approx(1)
+        assert explanation.attributions[0].pairs > 0
+        assert len(explanation.attributions) == 3
+        assert explanation.probabilities[explanation.label] == max(
+            explanation.probabilities.values()
+        )
+        assert sum(explanation.probabilities.values()) == pytest.approx(1)
 
 
 def test_an_attribution_is_what_the_margin_loses_to_first_order(trained: Classifier) -> None:
@@ -367,19 +369,19 @@ def test_an_attribution_is_what_the_margin_loses_to_first_order(trained: Classif
     network = trained.network
     batches = NliBatches(EncodedExamples([example]), network.embedder, network.relations)
     batch = batches.batch(np.zeros(1, np.int64))
-    found = explain(trained, example, top=100)
-    label = LABELS.index(found.label)
+    explanation = explain(trained, example, top=100)
+    label = LABELS.index(explanation.label)
     network.double()
     try:
         with torch.no_grad():
             encoded = network.encode(batch)
             full = Attention(*(part.double() for part in attend(encoded, batch)))
 
-            def margin(of_words: Attention, of_pairs: Attention) -> float:
-                scores = network.classify(batch, encoded, of_words, of_pairs)[0].double()
+            def margin(for_words: Attention, for_pairs: Attention) -> float:
+                scores = network.classify(batch, encoded, for_words, for_pairs)[0].double()
                 return float(scores[label] - (scores.sum() - scores[label]) / 2)
 
-            for pair in found.attributions[:2]:
+            for pair in explanation.attributions[:2]:
                 i = example.premise.index(pair.premise)
                 j = example.hypothesis.index(pair.hypothesis)
                 less = Attention(*(part.clone() for part in full))

@@ -50,8 +50,8 @@ def test_the_relation_of_the_replaced_word_decides(
     premise: str, hypothesis: str, expected: str | None, tmp_path: Path
 ) -> None:
     sentence = "The {} saw it ."
-    found = label(tmp_path, sentence.format(premise), sentence.format(hypothesis))
-    assert found == expected
+    predicted = label(tmp_path, sentence.format(premise), sentence.format(hypothesis))
+    assert predicted == expected
 
 
 @pytest.mark.parametrize(

@@ -37,13 +37,13 @@ def settings(*more: str) -> QaSettings:
 def capitals(count: int, seed: int) -> list[dict[str, Any]]:
     """Paragraphs of two capitals each, with two questions that they answer, and one not."""
     random = np.random.default_rng(seed)
-    found: list[dict[str, Any]] = []
+    paragraphs: list[dict[str, Any]] = []
     for number in range(count):
         countries = [f"Land{n}" for n in random.permutation(COUNTRIES)[:3]]
         cities = [f"Town{n}" for n in random.permutation(CITIES)[:2]]
-        told = [f"{land} has {town}." for land, town in zip(countries, cities, strict=False)]
-        text = " ".join([*told, *["So."] * (number % 3)])
-        asked = [
+        stated = [f"{land} has {town}." for land, town in zip(countries, cities, strict=False)]
+        text = " ".join([*stated, *["So."] * (number % 3)])
+        questions = [
             {
                 "id": f"q{seed}_{number}_{land}",
                 "question": f"Which has {land}?",
@@ -51,8 +51,8 @@ def capitals(count: int, seed: int) -> list[dict[str, Any]]:
             }
             for land, town in zip(countries, [*cities, ""], strict=True)
         ]
-        found.append({"context": text, "qas": asked})
-    return found
+        paragraphs.append({"context": text, "qas": questions})
+    return paragraphs
 
 
 def write_capitals(path: Path, count: int, seed: int) -> Path:

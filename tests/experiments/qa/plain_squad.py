@@ -20,9 +20,9 @@ def read_plain(path: Path) -> Iterator[Plain]:
     content: dict[str, Any] = json.loads(lzma.decompress(path.read_bytes()))
     for article in content["data"]:
         for paragraph in article["paragraphs"]:
-            for asked in paragraph["qas"]:
-                golds = [answer["text"] for answer in asked["answers"]]
-                yield Plain(asked["id"], golds, bool(golds))
+            for question in paragraph["qas"]:
+                golds = [answer["text"] for answer in question["answers"]]
+                yield Plain(question["id"], golds, bool(golds))
 
 
 def plain_words(text: str) -> list[str]:
@@ -31,22 +31,22 @@ def plain_words(text: str) -> list[str]:
         if character not in PUNCTUATION:
             kept += character
     # An article is one only between characters that are not of words, as in a regular expression.
-    found, word = [], ""
+    parts, word = [], ""
     for character in [*kept, " "]:
         if character.isalnum() or character == "_":
             word += character
         else:
-            found += ["" if word in ARTICLES else word, character]
+            parts += ["" if word in ARTICLES else word, character]
             word = ""
-    return "".join(" " if piece == "" else piece for piece in found).split()
+    return "".join(" " if part == "" else part for part in parts).split()
 
 
-def plain_em(gold: str, said: str) -> int:
-    return int(plain_words(gold) == plain_words(said))
+def plain_em(gold: str, predicted: str) -> int:
+    return int(plain_words(gold) == plain_words(predicted))
 
 
-def plain_f1(gold: str, said: str) -> float:
-    golds, words = plain_words(gold), plain_words(said)
+def plain_f1(gold: str, predicted: str) -> float:
+    golds, words = plain_words(gold), plain_words(predicted)
     if len(golds) == 0 or len(words) == 0:
         return int(golds == words)
     same = 0
@@ -61,21 +61,21 @@ def plain_f1(gold: str, said: str) -> float:
     return 2 * precision * recall / (precision + recall)
 
 
-def plain_scores(question: Plain, said: str) -> tuple[int, float]:
+def plain_scores(question: Plain, predicted: str) -> tuple[int, float]:
     golds = [gold for gold in question.golds if plain_words(gold)] or [""]
-    return max(plain_em(g, said) for g in golds), max(plain_f1(g, said) for g in golds)
+    return max(plain_em(g, predicted) for g in golds), max(plain_f1(g, predicted) for g in golds)
 
 
 def plain_squad2(
-    found: list[tuple[bool, float, int, float]], threshold: float
+    outcomes: list[tuple[bool, float, int, float]], threshold: float
 ) -> tuple[float, float]:
     """EM and F1 in percent, of (has an answer, score of no answer, EM if said, F1 if said)."""
     em = f1 = 0.0
-    for has_answer, no_answer, em_said, f1_said in found:
+    for has_answer, no_answer, span_em, span_f1 in outcomes:
         if no_answer > threshold:
             em += not has_answer
             f1 += not has_answer
         else:
-            em += em_said
-            f1 += f1_said
-    return 100 * em / len(found), 100 * f1 / len(found)
+            em += span_em
+            f1 += span_f1
+    return 100 * em / len(outcomes), 100 * f1 / len(outcomes)

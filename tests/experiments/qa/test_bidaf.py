@@ -37,17 +37,17 @@ def named(tmp_path_factory: pytest.TempPathFactory) -> dict[str, InputPaths]:
 
 def questions() -> QaSet:
     """Of several lengths, one of them without any word, one with words of the small WordNet."""
-    found = relatives(range(6))
-    found.passages.extend(
+    qa_set = relatives(range(6))
+    qa_set.passages.extend(
         [TokenisedText.of(LONG), TokenisedText.of(""), TokenisedText.of(relative(0, 2))]
     )
-    asked = [f"Is {relative(0, 0)} longer than a cold wolf?", relative(0, 0), f"{relative(0, 0)} ?"]
+    texts = [f"Is {relative(0, 0)} longer than a cold wolf?", relative(0, 0), f"{relative(0, 0)} ?"]
     answers = [(GoldAnswer("many", LONG.index("many")),), (), ()]
-    found.questions.extend(
+    qa_set.questions.extend(
         QaQuestion(f"more{n}", TokenisedText.of(text), 6 + n, answers[n])
-        for n, text in enumerate(asked)
+        for n, text in enumerate(texts)
     )
-    return found
+    return qa_set
 
 
 def make(paths: InputPaths) -> tuple[Bidaf, EncodedQuestions]:
@@ -114,8 +114,8 @@ def test_scores_are_those_of_the_formulas(pairs: str, named: dict[str, InputPath
     network, encoded = make(named[pairs])
     for number in (0, 3, 6, 7, 8):
         batch = batch_of(network, encoded, number)
-        found, expected = network(batch), plain_scores(network, batch)
-        for one, other in zip(found, expected, strict=True):
+        scores, expected = network(batch), plain_scores(network, batch)
+        for one, other in zip(scores, expected, strict=True):
             torch.testing.assert_close(one[0], other, rtol=1e-4, atol=1e-5)
 
 
@@ -129,11 +129,11 @@ def test_a_question_has_the_same_scores_beside_longer_ones(
         alone = network(batch_of(network, encoded, number))
         length = alone.starts.shape[1]
         for side in ("starts", "ends"):
-            found = getattr(together, side)[number]
+            scores = getattr(together, side)[number]
             torch.testing.assert_close(
-                found[:length], getattr(alone, side)[0], rtol=1e-5, atol=1e-5
+                scores[:length], getattr(alone, side)[0], rtol=1e-5, atol=1e-5
             )
-            assert (found[length:] == -torch.inf).all()
+            assert (scores[length:] == -torch.inf).all()
         torch.testing.assert_close(together.no_answer[number], alone.no_answer[0])
 
 
@@ -144,20 +144,20 @@ def test_every_word_has_its_own_characters(
     network, encoded = make(named["none"])
     windows = answering_windows(encoded, np.arange(9), 100)
     batches = QaBatches(encoded, windows, network.embedder, network.relations, pad_length)
-    batch, asked = batches.batch(np.arange(9)), questions()
-    for place, question in enumerate(asked.questions):
+    batch, qa_set = batches.batch(np.arange(9)), questions()
+    for index, question in enumerate(qa_set.questions):
         for rows, text in (
-            (batch.passage_rows, asked.passages[question.passage]),
+            (batch.passage_rows, qa_set.passages[question.passage]),
             (batch.question_rows, question.text),
         ):
-            found = batch.characters[rows[place, : len(text.words)]].numpy()
-            assert np.array_equal(found, character_codes(text.words))
+            codes = batch.characters[rows[index, : len(text.words)]].numpy()
+            assert np.array_equal(codes, character_codes(text.words))
 
 
 @pytest.mark.parametrize("pairs", ["none", "pair_distance"])
 def test_bucketed_padding_changes_nothing(pairs: str, named: dict[str, InputPaths]) -> None:
     network, encoded = make(named[pairs])
-    windows, found = training_windows(encoded, 100)[0], []
+    windows, results = training_windows(encoded, 100)[0], []
     indices = np.arange(len(windows.question))
     for pad_length in (exact_length, bucketed_length):
         batches = QaBatches(encoded, windows, network.embedder, network.relations, pad_length)
@@ -166,22 +166,22 @@ def test_bucketed_padding_changes_nothing(pairs: str, named: dict[str, InputPath
         network.zero_grad()
         loss = span_loss(network(batch), batch.answers).sum()
         torch.autograd.backward(loss)
-        found.append([loss, *(w.grad for w in network.parameters() if w.grad is not None)])
+        results.append([loss, *(w.grad for w in network.parameters() if w.grad is not None)])
     assert len(batch.characters) == bucketed_length(len(batch.characters))
-    for one, other in zip(*found, strict=True):
+    for one, other in zip(*results, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
 
 
 def test_gradients_do_not_depend_on_padding_either(named: dict[str, InputPaths]) -> None:
     network, encoded = make(named["pair_distance"])
-    found = []
+    gradients = []
     for indices in ((0, 1, 2), (0, 1, 2, 6)):
         network.zero_grad()
         scores = network(batch_of(network, encoded, *indices))
         real = [part[:3].masked_fill(part[:3] == -torch.inf, 0).square().sum() for part in scores]
         torch.autograd.backward(sum(real))
-        found.append([w.grad for w in network.parameters() if w.grad is not None])
-    for one, other in zip(*found, strict=True):
+        gradients.append([w.grad for w in network.parameters() if w.grad is not None])
+    for one, other in zip(*gradients, strict=True):
         assert one.isfinite().all()
         torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
 
@@ -191,9 +191,9 @@ def test_a_window_is_read_as_a_passage_of_its_own(named: dict[str, InputPaths]) 
     windows = Windows(np.array([6]), np.array([3]), np.array([5]))
     part = QaBatches(encoded, windows, network.embedder, network.relations).batch(np.arange(1))
     words = encoded.sentences.text(*encoded.sentences.block(encoded.passages[[6]]))[0]
-    found = questions()
-    found.passages[6] = TokenisedText.of(" ".join(words[3:8]))
-    alone = EncodedQuestions(found)
+    qa_set = questions()
+    qa_set.passages[6] = TokenisedText.of(" ".join(words[3:8]))
+    alone = EncodedQuestions(qa_set)
     expected = network(batch_of(network, alone, 6))
     for one, other in zip(network(part), expected, strict=True):
         torch.testing.assert_close(one, other)
@@ -246,13 +246,13 @@ def test_dropout_is_for_training_only(named: dict[str, InputPaths]) -> None:
 
 
 def test_character_codes_are_bytes_plus_one() -> None:
-    found = character_codes(["ab", "é", "", "x" * 99, "\udc80"])
-    assert found.shape == (5, MAX_CHARACTERS)
-    assert found[0, :3].tolist() == [98, 99, 0]
-    assert found[1, :3].tolist() == [0xC3 + 1, 0xA9 + 1, 0]
-    assert not found[2].any()
-    assert (found[3] == ord("x") + 1).all()
-    assert not found[4].any()
+    codes = character_codes(["ab", "é", "", "x" * 99, "\udc80"])
+    assert codes.shape == (5, MAX_CHARACTERS)
+    assert codes[0, :3].tolist() == [98, 99, 0]
+    assert codes[1, :3].tolist() == [0xC3 + 1, 0xA9 + 1, 0]
+    assert not codes[2].any()
+    assert (codes[3] == ord("x") + 1).all()
+    assert not codes[4].any()
 
 
 def test_the_character_cnn_is_the_maximum_over_convolutions() -> None:

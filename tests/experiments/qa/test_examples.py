@@ -33,10 +33,10 @@ def test_words_are_corpus_tokens_split_at_hyphens_with_straight_quotes() -> None
 
 @given(TEXTS)
 def test_offsets_are_exact_and_skip_only_invisible_characters(text: str) -> None:
-    found = TokenisedText.of(text)
-    assert len(found.words) == len(found.starts) == len(found.ends)
+    tokenised = TokenisedText.of(text)
+    assert len(tokenised.words) == len(tokenised.starts) == len(tokenised.ends)
     end = 0
-    for word, start, stop in zip(found.words, found.starts, found.ends, strict=True):
+    for word, start, stop in zip(tokenised.words, tokenised.starts, tokenised.ends, strict=True):
         assert end <= start < stop <= len(text)
         assert not cased_tokens(text[end:start])
         written = text[start:stop].translate(dict.fromkeys(map(ord, ODD)))
@@ -85,20 +85,20 @@ def test_a_file_has_passages_questions_and_answers(tmp_path: Path) -> None:
     first = paragraph("Rex is a dog.", {"Who is a dog?": ["Rex", "Rex is"], "Who is a cat?": []})
     other = paragraph("Tom is a cat.", {"Who is it?": ["Tom"]})
     path = write_squad(tmp_path / "dev.json", first, other)
-    found = read_qa([path])
-    assert [passage.text for passage in found.passages] == ["Rex is a dog.", "Tom is a cat."]
-    assert [question.passage for question in found.questions] == [0, 0, 1]
-    assert found.questions[0].answers == (("Rex", 0), ("Rex is", 0))
-    assert found.questions[0].text.words == ("Who", "is", "a", "dog", "?")
-    assert found.questions[0].title == "Dogs"
-    assert not found.questions[1].answers
-    assert found.files == {"dev.json": 3}
+    qa_set = read_qa([path])
+    assert [passage.text for passage in qa_set.passages] == ["Rex is a dog.", "Tom is a cat."]
+    assert [question.passage for question in qa_set.questions] == [0, 0, 1]
+    assert qa_set.questions[0].answers == (("Rex", 0), ("Rex is", 0))
+    assert qa_set.questions[0].text.words == ("Who", "is", "a", "dog", "?")
+    assert qa_set.questions[0].title == "Dogs"
+    assert not qa_set.questions[1].answers
+    assert qa_set.files == {"dev.json": 3}
     packed = tmp_path / "more.json.xz"
     packed.write_bytes(lzma.compress(path.read_bytes()))
     both = read_qa([path, packed])
     assert both.files == {"dev.json": 3, "more.json.xz": 3}
     assert [question.passage for question in both.questions] == [0, 0, 1, 2, 2, 3]
-    assert both.passages[2:] == found.passages
+    assert both.passages[2:] == qa_set.passages
 
 
 @pytest.mark.parametrize(
@@ -125,8 +125,8 @@ def test_a_damaged_answer_is_located(tmp_path: Path) -> None:
     whole = paragraph("Rex is a dog.", {"Who?": ["Rex"], "What?": ["dog"]})
     whole["qas"][1]["answers"][0]["answer_start"] = "9"
     path = write_squad(tmp_path / "dev.json", whole)
-    place = r"dev\.json, article 1, paragraph 1, question 2: answer_start is '9'"
-    with pytest.raises(InputError, match=place):
+    message = r"dev\.json, article 1, paragraph 1, question 2: answer_start is '9'"
+    with pytest.raises(InputError, match=message):
         read_qa([path])
     del whole["qas"][1]["answers"]
     path.write_text(json.dumps({"data": [{"paragraphs": [whole]}]}))
@@ -138,10 +138,10 @@ def test_a_damaged_answer_is_located(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["dev-v1.1", "dev-v2.0", "add_sent", "add_one_sent"])
 def test_every_answer_of_the_dev_sets_is_covered_by_words(name: str) -> None:
-    found = read_qa([real_data("squad") / f"{name}.json.xz"])
+    qa_set = read_qa([real_data("squad") / f"{name}.json.xz"])
     answers, same = 0, 0
-    for question in found.questions:
-        passage = found.passages[question.passage]
+    for question in qa_set.questions:
+        passage = qa_set.passages[question.passage]
         for answer in question.answers:
             words = answer_span(passage, answer)
             assert words is not None, question

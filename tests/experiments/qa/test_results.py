@@ -124,11 +124,11 @@ def result(pairs: str = "pair2vec", seed: int = 0, threshold: float = 0.0) -> di
 
 
 def test_a_result_has_metrics_in_percent_and_no_folders(tmp_path: Path) -> None:
-    found = result(seed=1)
-    assert (found["task"], found["pairs"], found["seed"]) == ("qa", "pair2vec", 1)
-    assert (found["words"], found["date"]) == ("glove.6B.txt.xz", "2026-01-02")
-    assert found["train"] == {"train-v2.0.json.xz": 131069}
-    assert found["metrics"] == {
+    record = result(seed=1)
+    assert (record["task"], record["pairs"], record["seed"]) == ("qa", "pair2vec", 1)
+    assert (record["words"], record["date"]) == ("glove.6B.txt.xz", "2026-01-02")
+    assert record["train"] == {"train-v2.0.json.xz": 131069}
+    assert record["metrics"] == {
         "squad2_em": 50.0,
         "squad2_f1": 50.0,
         "squad2_best_em": 50.0,
@@ -141,15 +141,15 @@ def test_a_result_has_metrics_in_percent_and_no_folders(tmp_path: Path) -> None:
         "squad1_em": 100.0,
         "squad1_f1": 100.0,
     }
-    assert found["protocol"]["examples"] == {"squad2": 2, "add_sent": 1, "squad1": 1}
-    assert found["protocol"]["best_thresholds"] == {"squad2": {"em": None, "f1": None}}
-    assert found["command"] == (
+    assert record["protocol"]["examples"] == {"squad2": 2, "add_sent": 1, "squad1": 1}
+    assert record["protocol"]["best_thresholds"] == {"squad2": {"em": None, "f1": None}}
+    assert record["command"] == (
         "pair2vec qa train --pairs pair2vec --words glove.6B.txt.xz --train train-v2.0.json.xz "
         "--dev dev-v2.0.json.xz --set pairs.dropout=0.1 --set training.batch=60 --seed 1 "
         "--out model && pair2vec eval squad --model model --data squad2.json "
         "--data add_sent.json --data squad1.json"
     )
-    path = write_result(tmp_path / "results", found)
+    path = write_result(tmp_path / "results", record)
     assert path.name == "qa-pair2vec-glove.6B-pairs.dropout_0.1-seed1.json"
     assert [child.name for child in path.parent.iterdir()] == [path.name]
     assert "/home" not in path.read_text()
@@ -186,13 +186,13 @@ def run(pairs: str, f1: float, seed: int = 0, **more: Any) -> dict[str, Any]:
 
 
 def row(grid: Grid, *labels: str) -> list[str]:
-    (found,) = [row for row in grid.rows if row[: len(labels)] == labels]
-    return [*found[len(labels) :]]
+    (cells,) = [row for row in grid.rows if row[: len(labels)] == labels]
+    return [*cells[len(labels) :]]
 
 
 def test_tables_have_the_papers_figures_beside_ours_with_differences() -> None:
-    found = [run("none", 60.0), run("none", 62.0, 1), run("pair2vec", 64.0)]
-    (summary,) = qa_summaries([*found, run("multiply", 61.5), run("wordnet", 60.5)])
+    runs = [run("none", 60.0), run("none", 62.0, 1), run("pair2vec", 64.0)]
+    (summary,) = qa_summaries([*runs, run("multiply", 61.5), run("wordnet", 60.5)])
     grid = qa_grid(summary)
     printed = ["65.66", "68.86", "37.50", "42.55", "48.20", "54.02", "–", "–"]
     assert row(grid, "paper: ELMo", "BiDAF++") == printed
@@ -225,12 +225,12 @@ def test_runs_of_other_data_pairs_and_variants_have_their_own_rows() -> None:
     tried = run("pair2vec", 65.0, protocol={"variant": ["pairs.dropout=0.3"]})
     other = run("my_pairs", 50.0)
     elsewhere = run("none", 40.0, train={"train-v1.1.json": 5})
-    found = qa_summaries([run("none", 60.0), run("pair2vec", 64.0), tried, other, elsewhere])
-    assert [one.train for one in found] == [(), (("train-v1.1.json", 5),)]
-    grid = qa_grid(found[0])
+    summaries = qa_summaries([run("none", 60.0), run("pair2vec", 64.0), tried, other, elsewhere])
+    assert [one.train for one in summaries] == [(), (("train-v1.1.json", 5),)]
+    grid = qa_grid(summaries[0])
     assert row(grid, "glove", "BiDAF++ + pair2vec (pairs.dropout=0.3)")[1] == "65.00"
     assert row(grid, "glove", "BiDAF++ + my_pairs")[1] == "50.00"
-    assert row(qa_grid(found[1]), "glove", "BiDAF++")[1] == "40.00"
+    assert row(qa_grid(summaries[1]), "glove", "BiDAF++")[1] == "40.00"
     # Ablations named like their recipes are in their row.
     (summary,) = qa_summaries([run("paper_2_layers", 63.0)])
     assert row(ablation_grid(summary), "glove", "composition: 2 layers")[4] == "63.00"
@@ -246,9 +246,9 @@ def test_a_variant_is_compared_with_the_base_model_of_the_same_variant() -> None
 
 def test_statistics_over_seeds_are_of_numbers_only() -> None:
     assert spread([1.0]) == (1.0, None, 1)
-    found = spreads([{"a": 1.0, "b": None}, {"a": 3.0, "c": {"x": 1.0}}])
-    assert list(found) == ["a"]
-    assert found["a"] == pytest.approx((2.0, math.sqrt(2), 2))
+    metrics = spreads([{"a": 1.0, "b": None}, {"a": 3.0, "c": {"x": 1.0}}])
+    assert list(metrics) == ["a"]
+    assert metrics["a"] == pytest.approx((2.0, math.sqrt(2), 2))
 
 
 @pytest.mark.parametrize(

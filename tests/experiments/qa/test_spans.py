@@ -41,11 +41,11 @@ def test_the_best_spans_are_those_of_brute_force(
     n = len(words)
     spans = [(i, j) for i in range(n) for j in range(i, min(n, i + longest))]
     plain = sorted((starts[i] + ends[j] for i, j in spans), reverse=True)
-    found = best_spans(scores, longest, top)
-    kept = found.score[0].tolist()[: len(plain)]
+    best = best_spans(scores, longest, top)
+    kept = best.score[0].tolist()[: len(plain)]
     assert kept == pytest.approx(plain[: len(kept)], abs=1e-5)
-    assert found.score.shape[1] == min(top, found.score.shape[1])
-    for i, j, value in zip(*(part[0].tolist() for part in found), strict=True):
+    assert best.score.shape[1] == min(top, best.score.shape[1])
+    for i, j, value in zip(*(part[0].tolist() for part in best), strict=True):
         if value > -math.inf:
             assert (i, j) in spans
             assert starts[i] + ends[j] == pytest.approx(value, abs=1e-5)
@@ -126,14 +126,14 @@ def test_questions_without_a_usable_answer_are_skipped_and_counted() -> None:
 
 
 def test_windows_are_compared_by_log_odds() -> None:
-    found = SpanOdds(
+    odds = SpanOdds(
         np.array([[0, 1], [5, 6], [5, 9]]),
         np.array([[0, 2], [5, 6], [5, 9]]),
         np.array([[1.0, 0.5], [2.0, -np.inf], [3.0, 0.0]], np.float32),
         np.array([1.5, 2.0, 3.5], np.float32),
     )
-    assert best_windows(found, np.array([4, 4, 7])).tolist() == [1, 2]
-    ranked = rank_spans(found, top=3)
+    assert best_windows(odds, np.array([4, 4, 7])).tolist() == [1, 2]
+    ranked = rank_spans(odds, top=3)
     assert [(s.first, s.last, s.log_odds) for s in ranked.spans] == [
         (5, 5, 3),
         (0, 0, 1),
@@ -141,5 +141,5 @@ def test_windows_are_compared_by_log_odds() -> None:
     ]
     total = 1 + math.exp(1.5) + math.exp(2.0) + math.exp(3.5)
     assert ranked.no_answer == pytest.approx(1 / total)
-    assert len(rank_spans(found, top=9).spans) == 4
+    assert len(rank_spans(odds, top=9).spans) == 4
     assert ranked.spans[0].probability == pytest.approx(math.exp(3) / total)

@@ -26,7 +26,7 @@ from pair2vec.experiments.qa.squad import (
 )
 
 
-def said(answer: str, no_answer: float = -math.inf) -> SpanPrediction:
+def prediction(answer: str, no_answer: float = -math.inf) -> SpanPrediction:
     return SpanPrediction(answer, no_answer, (0, 0))
 
 
@@ -40,32 +40,32 @@ def test_an_answer_is_compared_without_case_punctuation_and_articles() -> None:
 
 
 def test_the_best_of_several_answers_counts() -> None:
-    asked = question("q", "in 1347", "the year 1347", "the")
-    assert best_match("1347", asked) == pytest.approx((0.0, 2 / 3))
-    assert best_match("year 1347", asked).em == 1.0
-    assert best_match("", asked) == (0.0, 0.0)
+    several = question("q", "in 1347", "the year 1347", "the")
+    assert best_match("1347", several) == pytest.approx((0.0, 2 / 3))
+    assert best_match("year 1347", several).em == 1.0
+    assert best_match("", several) == (0.0, 0.0)
     assert best_match("", question("q")) == (1.0, 1.0)
 
 
 def test_an_empty_prediction_is_right_only_where_there_is_no_answer() -> None:
     questions = [question("a", "dog"), question("b", "cat"), question("c"), question("d")]
     predictions = {
-        "a": said("dog", -1.0),
-        "b": said("cat", 2.0),
-        "c": said("cow", 1.0),
-        "d": said("cow", -2.0),
+        "a": prediction("dog", -1.0),
+        "b": prediction("cat", 2.0),
+        "c": prediction("cow", 1.0),
+        "d": prediction("cow", -2.0),
     }
-    found = score_squad(questions, predictions)
-    assert (found.n, found.em, found.f1) == (4, 50.0, 50.0)
-    assert (found.has_answer_em, found.has_answer_f1, found.no_answer_em) == (50.0, 50.0, 50.0)
+    scores = score_squad(questions, predictions)
+    assert (scores.n, scores.em, scores.f1) == (4, 50.0, 50.0)
+    assert (scores.has_answer_em, scores.has_answer_f1, scores.no_answer_em) == (50.0, 50.0, 50.0)
     # To say nothing at all is as good as anything.
-    assert found.best_f1 == found.best_em == (50.0, -math.inf)
+    assert scores.best_f1 == scores.best_em == (50.0, -math.inf)
     assert score_squad(questions, predictions, threshold=ALWAYS_ANSWER).has_answer_em == 100.0
     assert score_squad(questions, predictions, threshold=ALWAYS_ANSWER).no_answer_em == 0.0
 
 
 def test_at_the_threshold_itself_the_span_is_predicted() -> None:
-    questions, predictions = [question("a", "dog")], {"a": said("dog", 0.0)}
+    questions, predictions = [question("a", "dog")], {"a": prediction("dog", 0.0)}
     assert score_squad(questions, predictions, threshold=0.0).em == 100.0
     assert score_squad(questions, predictions, threshold=-0.1).em == 0.0
     assert score_squad(questions, predictions).best_em == (100.0, 0.0)
@@ -74,7 +74,7 @@ def test_at_the_threshold_itself_the_span_is_predicted() -> None:
 
 def test_every_question_needs_a_prediction() -> None:
     with pytest.raises(InputError, match="question b: has no prediction"):
-        score_squad([question("a"), question("b")], {"a": said("")})
+        score_squad([question("a"), question("b")], {"a": prediction("")})
     with pytest.raises(InputError, match="no questions to score"):
         score_squad([], {})
     with pytest.raises(InputError, match="no questions to score"):
@@ -95,18 +95,18 @@ def test_the_best_threshold_is_the_best_of_all_that_make_a_difference(
     questions = [
         question(f"{n}", *(["dog"] if has else [])) for n, (has, _, _) in enumerate(outcomes)
     ]
-    predictions = {f"{n}": said(text, no) for n, (_, no, text) in enumerate(outcomes)}
-    found = score_squad(questions, predictions)
+    predictions = {f"{n}": prediction(text, no) for n, (_, no, text) in enumerate(outcomes)}
+    scores = score_squad(questions, predictions)
     plain = [
-        (has, no, *best_match(text, asked))
-        for asked, (has, no, text) in zip(questions, outcomes, strict=True)
+        (has, no, *best_match(text, q))
+        for q, (has, no, text) in zip(questions, outcomes, strict=True)
     ]
     thresholds = [-math.inf, *sorted(no for _, no, _ in outcomes), math.inf]
     tried = [plain_squad2([(h, no, int(e), f) for h, no, e, f in plain], t) for t in thresholds]
-    assert found.best_em.value == pytest.approx(max(em for em, _ in tried), abs=0.006)
-    assert found.best_f1.value == pytest.approx(max(f1 for _, f1 in tried), abs=0.006)
-    at_best = score_squad(questions, predictions, found.best_f1.threshold)
-    assert at_best.f1 == pytest.approx(found.best_f1.value, abs=0.011)
+    assert scores.best_em.value == pytest.approx(max(em for em, _ in tried), abs=0.006)
+    assert scores.best_f1.value == pytest.approx(max(f1 for _, f1 in tried), abs=0.006)
+    at_best = score_squad(questions, predictions, scores.best_f1.threshold)
+    assert at_best.f1 == pytest.approx(scores.best_f1.value, abs=0.011)
 
 
 A, B, C = (f"56be4db0acb8001400a502{end}" for end in ("ec", "ed", "ee"))
@@ -122,16 +122,16 @@ def test_the_worst_variant_of_a_question_counts_and_the_original_only_without_on
         question(f"{C}-high-conf-turk0", "cow"),
     ]
     predictions = {
-        A: said("nothing of it"),
-        f"{A}-high-conf-turk0": said("red dog", 5.0),
-        f"{A}-high-conf-turk1": said("red"),
-        B: said("cat", 5.0),
-        f"{C}-high-conf-turk0": said("ox"),
+        A: prediction("nothing of it"),
+        f"{A}-high-conf-turk0": prediction("red dog", 5.0),
+        f"{A}-high-conf-turk1": prediction("red"),
+        B: prediction("cat", 5.0),
+        f"{C}-high-conf-turk0": prediction("ox"),
     }
-    found = score_adversarial(questions, predictions)
-    assert (found.n, found.em) == (3, 33.33)
-    assert found.f1 == pytest.approx(100 * (2 / 3 + 1 + 0) / 3, abs=0.006)
-    assert (found.original_em, found.original_f1) == (50.0, 50.0)
+    scores = score_adversarial(questions, predictions)
+    assert (scores.n, scores.em) == (3, 33.33)
+    assert scores.f1 == pytest.approx(100 * (2 / 3 + 1 + 0) / 3, abs=0.006)
+    assert (scores.original_em, scores.original_f1) == (50.0, 50.0)
     assert score_adversarial(questions[-1:], predictions).original_em is None
 
 
@@ -149,41 +149,41 @@ def test_a_variant_has_an_id_of_squad_with_a_suffix() -> None:
 )
 @example(f"{A}0-high-conf-turk0")
 def test_an_id_that_has_a_dash_of_its_own_is_no_variant(name: str) -> None:
-    asked = question(name, "dog")
+    dashed = question(name, "dog")
     # Beside one whose id it begins with, it is another question all the same.
-    assert not is_adversarial([asked, question(name.partition("-")[0], "dog")])
-    assert original_id(asked) == name
+    assert not is_adversarial([dashed, question(name.partition("-")[0], "dog")])
+    assert original_id(dashed) == name
 
 
-def made_up(found: QaSet, seed: int) -> dict[str, SpanPrediction]:
+def random_predictions(qa_set: QaSet, seed: int) -> dict[str, SpanPrediction]:
     """Answers as a middling model gives them: right ones, parts of them, others, none."""
-    draw = random.Random(seed)
-    return {asked.id: made_up_answer(found, asked, draw) for asked in found.questions}
+    rng = random.Random(seed)
+    return {question.id: random_prediction(qa_set, question, rng) for question in qa_set.questions}
 
 
-def made_up_answer(found: QaSet, asked: QaQuestion, draw: random.Random) -> SpanPrediction:
-    passage = found.passages[asked.passage]
-    first = draw.randrange(len(passage.words))
-    last = min(len(passage.words) - 1, first + draw.randrange(6))
+def random_prediction(qa_set: QaSet, question: QaQuestion, rng: random.Random) -> SpanPrediction:
+    passage = qa_set.passages[question.passage]
+    first = rng.randrange(len(passage.words))
+    last = min(len(passage.words) - 1, first + rng.randrange(6))
     texts = [passage.span(first, last), ""]
-    if asked.answers:
-        right = draw.choice(asked.answers).text
+    if question.answers:
+        right = rng.choice(question.answers).text
         texts += [right, f"The {right.upper()}!", right[: len(right) // 2], f"{texts[0]} {right}"]
-    no_answer = draw.choice([draw.gauss(0.3, 1.0), draw.randint(-1, 1), -math.inf])
-    return SpanPrediction(draw.choice(texts), float(no_answer), (first, last))
+    no_answer = rng.choice([rng.gauss(0.3, 1.0), rng.randint(-1, 1), -math.inf])
+    return SpanPrediction(rng.choice(texts), float(no_answer), (first, last))
 
 
 @pytest.mark.parametrize("name", ["dev-v2.0", "dev-v1.1"])
 def test_scores_of_all_dev_questions_are_those_of_plain_code(name: str) -> None:
     path = real_data("squad") / f"{name}.json.xz"
-    found = read_qa([path])
-    predictions = made_up(found, seed=1)
+    qa_set = read_qa([path])
+    predictions = random_predictions(qa_set, seed=1)
     plain = []
     for one in read_plain(path):
         answer, no_answer, _ = predictions[one.id]
         plain.append((one.has_answer, no_answer, *plain_scores(one, answer)))
     for threshold in (0.0, -0.4, ALWAYS_ANSWER):
-        measured = score_squad(found.questions, predictions, threshold)
+        measured = score_squad(qa_set.questions, predictions, threshold)
         expected = plain_squad2(plain, threshold)
         assert (measured.em, measured.f1) == pytest.approx(expected, abs=0.0051)
         for has_answer in {one[0] for one in plain}:
@@ -197,8 +197,8 @@ def test_scores_of_all_dev_questions_are_those_of_plain_code(name: str) -> None:
 @pytest.mark.parametrize(("name", "variants"), [("add_sent", 2560), ("add_one_sent", 787)])
 def test_scores_of_the_adversarial_sets_are_those_of_plain_code(name: str, variants: int) -> None:
     path = real_data("squad") / f"{name}.json.xz"
-    found = read_qa([path])
-    predictions = made_up(found, seed=2)
+    qa_set = read_qa([path])
+    predictions = random_predictions(qa_set, seed=2)
     scores = {one.id: plain_scores(one, predictions[one.id].answer) for one in read_plain(path)}
     originals = [name for name in scores if "-" not in name]
     assert (len(originals), len(scores) - len(originals)) == (1000, variants)
@@ -208,8 +208,8 @@ def test_scores_of_the_adversarial_sets_are_those_of_plain_code(name: str, varia
         worst_f1 = min([f for _, f in own] or [scores[original][1]])
         worst_em = next(e for e, f in [*own, scores[original]] if f == worst_f1)
         em, f1 = em + worst_em, f1 + worst_f1
-    measured = score_adversarial(found.questions, predictions)
+    measured = score_adversarial(qa_set.questions, predictions)
     assert measured.n == 1000
-    assert {original_id(asked) for asked in found.questions} == set(originals)
-    assert squad_set_name(found) == name
+    assert {original_id(question) for question in qa_set.questions} == set(originals)
+    assert squad_set_name(qa_set) == name
     assert (measured.em, measured.f1) == pytest.approx((em / 10, f1 / 10), abs=0.0051)

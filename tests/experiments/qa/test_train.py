@@ -25,7 +25,7 @@ from pair2vec.training.train import Interrupted
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("capitals")
     write_capitals(folder / "train.json", 150, seed=0)
     write_capitals(folder / "dev.json", 30, seed=1)
@@ -34,69 +34,73 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def data(place: Path) -> QaData:
-    return QaData.read([place / "train.json"], [place / "dev.json"])
+def data(world: Path) -> QaData:
+    return QaData.read([world / "train.json"], [world / "dev.json"])
 
 
 @pytest.fixture(scope="module")
-def trained(place: Path) -> Answerer:
-    named = InputPaths(words=str(place / "words.vec"))
-    return train_answerer(place / "model", data(place), named, settings())
+def trained(world: Path) -> Answerer:
+    named = InputPaths(words=str(world / "words.vec"))
+    return train_answerer(world / "model", data(world), named, settings())
 
 
-def test_it_learns_to_answer_and_when_there_is_no_answer(trained: Answerer, place: Path) -> None:
-    found = read_qa([place / "test.json"])
-    predictions = trained.predict(found)
+def test_it_learns_to_answer_and_when_there_is_no_answer(trained: Answerer, world: Path) -> None:
+    qa_set = read_qa([world / "test.json"])
+    predictions = trained.predict(qa_set)
     right: dict[bool, list[bool]] = {True: [], False: []}
-    for question in found.questions:
-        said = predictions[question.id]
+    for question in qa_set.questions:
+        prediction = predictions[question.id]
         answer = question.answers[0].text if question.answers else ""
-        right[bool(answer)].append(answer == ("" if said.no_answer > 0 else said.answer))
+        right[bool(answer)].append(
+            answer == ("" if prediction.no_answer > 0 else prediction.answer)
+        )
     assert np.mean(right[True] + right[False]) > 0.9
     assert np.mean(right[True]) > 0.8
     assert np.mean(right[False]) > 0.8
 
 
-def test_a_loaded_answerer_predicts_as_the_trained_one_did(trained: Answerer, place: Path) -> None:
-    found = read_qa([place / "dev.json"])
-    loaded = load_answerer(place / "model", question_words(found))
-    ours, theirs = loaded.predict(found), trained.predict(found)
-    assert ours.keys() == {question.id for question in found.questions}
-    for name, one in ours.items():
-        assert (one.answer, one.words) == (theirs[name].answer, theirs[name].words)
-        assert one.no_answer == pytest.approx(theirs[name].no_answer, abs=1e-4)
-        passage = found.passages[next(q.passage for q in found.questions if q.id == name)]
-        assert one.answer == passage.span(*one.words)
+def test_a_loaded_answerer_predicts_as_the_trained_one_did(trained: Answerer, world: Path) -> None:
+    qa_set = read_qa([world / "dev.json"])
+    loaded = load_answerer(world / "model", question_words(qa_set))
+    ours, theirs = loaded.predict(qa_set), trained.predict(qa_set)
+    assert ours.keys() == {question.id for question in qa_set.questions}
+    for name, prediction in ours.items():
+        assert (prediction.answer, prediction.words) == (theirs[name].answer, theirs[name].words)
+        assert prediction.no_answer == pytest.approx(theirs[name].no_answer, abs=1e-4)
+        passage = qa_set.passages[next(q.passage for q in qa_set.questions if q.id == name)]
+        assert prediction.answer == passage.span(*prediction.words)
 
 
-def test_one_question_is_answered_as_among_many(trained: Answerer, place: Path) -> None:
-    found = read_qa([place / "dev.json"])
-    many = trained.predict(found)
-    for question in found.questions[:6]:
-        passage = found.passages[question.passage]
+def test_one_question_is_answered_as_among_many(trained: Answerer, world: Path) -> None:
+    qa_set = read_qa([world / "dev.json"])
+    many = trained.predict(qa_set)
+    for question in qa_set.questions[:6]:
+        passage = qa_set.passages[question.passage]
         alone = trained.answer(passage, question.text, top=3)
-        best, said = alone.answers[0], many[question.id]
-        assert best.answer == said.answer == passage.text[best.start : best.end]
-        assert np.log(alone.no_answer / best.probability) == pytest.approx(said.no_answer, abs=1e-3)
-        assert (alone.best is None) == (said.no_answer > 0)
+        best, prediction = alone.answers[0], many[question.id]
+        assert best.answer == prediction.answer == passage.text[best.start : best.end]
+        assert np.log(alone.no_answer / best.probability) == pytest.approx(
+            prediction.no_answer, abs=1e-3
+        )
+        assert (alone.best is None) == (prediction.no_answer > 0)
         assert len(alone.answers) == 3
         assert alone.no_answer + sum(one.probability for one in alone.answers) < 1.0001
 
 
 def test_a_long_passage_is_read_in_windows(trained: Answerer) -> None:
     text = " ".join(["So."] * 700 + ["Land3 has Town4."] + ["So."] * 700)
-    found = trained.answer(TokenisedText.of(text), TokenisedText.of("Which has Land3?"))
-    assert found.answers[0].answer == "Town4"
-    assert text[found.answers[0].start :].startswith("Town4")
+    answers = trained.answer(TokenisedText.of(text), TokenisedText.of("Which has Land3?"))
+    assert answers.answers[0].answer == "Town4"
+    assert text[answers.answers[0].start :].startswith("Town4")
 
 
 def test_a_passage_without_words_has_no_answer(trained: Answerer) -> None:
-    found = trained.answer(TokenisedText.of(" "), TokenisedText.of("Which has Land3?"))
-    assert (found.answers, found.no_answer, found.best) == ([], 1.0, None)
+    answers = trained.answer(TokenisedText.of(" "), TokenisedText.of("Which has Land3?"))
+    assert (answers.answers, answers.no_answer, answers.best) == ([], 1.0, None)
 
 
-def test_a_folder_has_weights_and_provenance(trained: Answerer, place: Path) -> None:
-    folder = place / "model"
+def test_a_folder_has_weights_and_provenance(trained: Answerer, world: Path) -> None:
+    folder = world / "model"
     config = json.loads((folder / "config.json").read_bytes())
     assert (config["kind"], config["model"]) == ("qa answerer", "bidaf++")
     assert config["train"] == {"train.json": 450}
@@ -113,8 +117,8 @@ def test_a_folder_has_weights_and_provenance(trained: Answerer, place: Path) -> 
         load_classifier(folder, ["so"])
 
 
-def test_an_interrupted_training_resumes_to_the_same_answerer(place: Path, tmp_path: Path) -> None:
-    named = InputPaths(words=str(place / "words.vec"))
+def test_an_interrupted_training_resumes_to_the_same_answerer(world: Path, tmp_path: Path) -> None:
+    named = InputPaths(words=str(world / "words.vec"))
     short = settings("training.epochs=2", "training.batch=8", "bidaf.dropout=0.2")
     few = QaData.of(
         *(read_qa([write_capitals(tmp_path / f"{n}.json", 20, seed=n)]) for n in range(2))
@@ -130,52 +134,52 @@ def test_an_interrupted_training_resumes_to_the_same_answerer(place: Path, tmp_p
             )  # fmt: skip
         assert not (out / "config.json").exists()
     with pytest.raises(UsageError, match="was begun with another data"):
-        train_answerer(out, data(place), named, short, resume=True)
+        train_answerer(out, data(world), named, short, resume=True)
     train_answerer(out, few, named, short, resume=True)
     name = "weights.safetensors"
     assert (out / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
 
 def test_the_best_weights_can_be_selected_by_fewer_dev_questions(
-    place: Path, tmp_path: Path
+    world: Path, tmp_path: Path
 ) -> None:
-    named = InputPaths(words=str(place / "words.vec"))
-    asked: list[int] = []
+    named = InputPaths(words=str(world / "words.vec"))
+    counts: list[int] = []
     predict = train_answerer.__globals__["predict_answers"]
 
     def counted(*arguments: object, **options: object) -> object:
-        asked.append(len(arguments[2]))  # type: ignore[arg-type]
+        counts.append(len(arguments[2]))  # type: ignore[arg-type]
         return predict(*arguments, **options)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("pair2vec.experiments.qa.train.predict_answers", counted)
         for questions in (0, 30, 1000):
             changes = settings(f"qa.dev_questions={questions}", "training.epochs=1")
-            train_answerer(tmp_path / str(questions), data(place), named, changes)
-    assert asked == [90, 30, 90]
+            train_answerer(tmp_path / str(questions), data(world), named, changes)
+    assert counts == [90, 30, 90]
 
 
 def test_relation_vectors_find_answers_that_words_alone_do_not(tmp_path: Path) -> None:
     named = write_relatives(tmp_path)
     changes = settings("training.batch=8", "training.epochs=8")
-    found = {
+    answerers = {
         pairs: train_answerer(tmp_path / pairs, relative_data(), paths, changes)
         for pairs, paths in named.items()
     }
-    assert found["pair_distance"].config["dev_score"] > 90
-    assert found["none"].config["dev_score"] < 60
+    assert answerers["pair_distance"].config["dev_score"] > 90
+    assert answerers["none"].config["dev_score"] < 60
 
 
-def test_questions_without_any_answer_to_train_on_are_an_error(tmp_path: Path, place: Path) -> None:
+def test_questions_without_any_answer_to_train_on_are_an_error(tmp_path: Path, world: Path) -> None:
     paragraphs = capitals(2, seed=5)
     for paragraph in paragraphs:
         for question in paragraph["qas"]:
             question["answers"] = [{"text": "gone", "answer_start": 0}]
     path = tmp_path / "train.json"
     path.write_text(json.dumps({"data": [{"title": "w", "paragraphs": paragraphs}]}))
-    found = QaData.read([path], [place / "dev.json"])
-    assert found.facts["answers_not_found"] == 6
+    unanswered = QaData.read([path], [world / "dev.json"])
+    assert unanswered.facts["answers_not_found"] == 6
     with pytest.raises(InputError, match="no question to train on"):
         train_answerer(
-            tmp_path / "out", found, InputPaths(words=str(place / "words.vec")), settings()
+            tmp_path / "out", unanswered, InputPaths(words=str(world / "words.vec")), settings()
         )

@@ -152,9 +152,9 @@ def markdown_cells(text: str) -> list[list[str]]:
 
 
 def row(page: Page, *labels: str) -> list[str]:
-    found = [cells for cells in page.cells if cells[: len(labels)] == [*labels]]
-    assert found, labels
-    return found[0][len(labels) :]
+    rows = [cells for cells in page.cells if cells[: len(labels)] == [*labels]]
+    assert rows, labels
+    return rows[0][len(labels) :]
 
 
 def test_without_results_every_table_is_there_and_missing(tmp_path: Path) -> None:
@@ -183,8 +183,8 @@ def test_the_config_of_the_model_fills_in_for_results_that_are_not_there(tmp_pat
         "slots": {"right_rows": 13, "rows": 14, "prior": 0.0},
     }
     page, text = written(tmp_path, [], recorded)
-    found = row(page, "wikipedia (its config)", "encyclopedic")
-    assert found == ["10.0", "missing", "15.0", "missing", "+50 %", "+356 %"]
+    cells = row(page, "wikipedia (its config)", "encyclopedic")
+    assert cells == ["10.0", "missing", "15.0", "missing", "+50 %", "+356 %"]
     assert "wikipedia (its config): vocabulary 55000" in text
     assert "wikipedia, by its config: a right word in 13 of 14 rows" in text
     _, text = written(tmp_path, [bats_result("wikipedia")], recorded)
@@ -237,7 +237,7 @@ def test_the_page_is_whole_in_itself_and_fetches_nothing(tmp_path: Path) -> None
         assert f">{name}</text>" in whole
 
 
-def test_the_figure_is_of_the_model_asked_for(tmp_path: Path) -> None:
+def test_the_figure_is_of_the_requested_model(tmp_path: Path) -> None:
     page, text = written(tmp_path, [bats_result("a", 5.0), bats_result("wikipedia", 30.0)], {})
     assert "(fig:dlie): wikipedia" in text
     assert row(page, "0.00") == ["30.0"] * 4

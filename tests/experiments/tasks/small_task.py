@@ -46,8 +46,10 @@ class SmallTask:
 
     def score_dev(self) -> DevScores:
         assert not self.network.training
-        found = self.network(self._x).argmax(dim=-1) == self._y
-        return {"score": self.dev_scores.pop(0) if self.dev_scores else float(found.float().mean())}
+        is_right = self.network(self._x).argmax(dim=-1) == self._y
+        return {
+            "score": self.dev_scores.pop(0) if self.dev_scores else float(is_right.float().mean())
+        }
 
 
 def config(**changes: object) -> SupervisedConfig:

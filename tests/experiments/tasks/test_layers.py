@@ -51,12 +51,12 @@ def test_a_sequence_is_encoded_as_if_it_were_alone(lengths: list[list[int]]) -> 
     for network in (BiLstm(3, 4), BiGru(3, 4)):
         blocks = blocks_of(lengths)
         states = network(blocks, masks_of(lengths))
-        for found, block, of_block in zip(states, blocks, lengths, strict=True):
-            for row, length in enumerate(of_block):
-                expected = torch.zeros(max(of_block), 8)
+        for encoded, block, row_lengths in zip(states, blocks, lengths, strict=True):
+            for row, length in enumerate(row_lengths):
+                expected = torch.zeros(max(row_lengths), 8)
                 if length:
                     expected[:length] = run_by_torch(network, block[row, :length])
-                torch.testing.assert_close(found[row], expected)
+                torch.testing.assert_close(encoded[row], expected)
 
 
 def test_both_directions_are_those_of_a_network_of_torch_that_has_both() -> None:
@@ -74,7 +74,7 @@ def test_padding_changes_neither_states_nor_gradients(
     kind: type[BiLstm] | type[BiGru],
 ) -> None:
     torch.manual_seed(0)
-    lengths, network, found = [[3, 0, 5, 1], [2, 2, 4]], kind(3, 4), []
+    lengths, network, results = [[3, 0, 5, 1], [2, 2, 4]], kind(3, 4), []
     for more in (0, 3):
         blocks = [
             nn.functional.pad(b, (0, 0, 0, more)).requires_grad_() for b in blocks_of(lengths)
@@ -84,13 +84,13 @@ def test_padding_changes_neither_states_nor_gradients(
         states = network(blocks, masks)
         torch.autograd.backward([(s * s.detach().cos()).sum() for s in states])
         ends = [max(block) for block in lengths]
-        found.append(
+        results.append(
             [s[:, :end] for s, end in zip(states, ends, strict=True)]
             + [b.grad[:, :end] for b, end in zip(blocks, ends, strict=True) if b.grad is not None]
             + [p.grad for p in network.parameters() if p.grad is not None]
         )
         assert all(not s[:, end:].any() for s, end in zip(states, ends, strict=True))
-    for one, other in zip(*found, strict=True):
+    for one, other in zip(*results, strict=True):
         torch.testing.assert_close(one, other)
 
 
@@ -98,8 +98,8 @@ def test_states_are_not_rounded_by_autocast() -> None:
     torch.manual_seed(0)
     network, lengths = BiLstm(3, 4), [[3, 2]]
     with torch.autocast("cpu", torch.bfloat16):
-        (found,) = network(blocks_of(lengths), masks_of(lengths))
-    torch.testing.assert_close(found, network(blocks_of(lengths), masks_of(lengths))[0])
+        (states,) = network(blocks_of(lengths), masks_of(lengths))
+    torch.testing.assert_close(states, network(blocks_of(lengths), masks_of(lengths))[0])
 
 
 def test_initial_weights_are_those_of_allennlp() -> None:
@@ -116,10 +116,10 @@ def test_initial_weights_are_those_of_allennlp() -> None:
 def test_variational_dropout_drops_the_same_dimensions_of_all_words() -> None:
     torch.manual_seed(0)
     layer = VariationalDropout(0.5)
-    found = layer(torch.ones(200, 7, 20))
-    assert torch.equal(found, found[:, :1].expand_as(found))
-    assert set(found.unique().tolist()) == {0.0, 2.0}
-    assert abs(float(found.mean()) - 1) < 0.1
+    dropped = layer(torch.ones(200, 7, 20))
+    assert torch.equal(dropped, dropped[:, :1].expand_as(dropped))
+    assert set(dropped.unique().tolist()) == {0.0, 2.0}
+    assert abs(float(dropped.mean()) - 1) < 0.1
     assert torch.equal(layer.eval()(torch.ones(2, 3, 4)), torch.ones(2, 3, 4))
 
 
@@ -146,6 +146,6 @@ def test_pooling_ignores_padding() -> None:
 @pytest.mark.parametrize("lengths", [[[0, 0]], [[0], [0, 0]]])
 def test_sequences_without_any_word_are_zero(lengths: list[list[int]]) -> None:
     blocks = blocks_of(lengths)
-    for found, block in zip(BiLstm(3, 2)(blocks, masks_of(lengths)), blocks, strict=True):
-        assert found.shape == (*block.shape[:2], 4)
-        assert not found.any()
+    for states, block in zip(BiLstm(3, 2)(blocks, masks_of(lengths)), blocks, strict=True):
+        assert states.shape == (*block.shape[:2], 4)
+        assert not states.any()

@@ -29,10 +29,10 @@ STEPS = 13
 
 def lines(folder: Path) -> list[dict[str, float]]:
     """All that a run wrote, without what depends on the clock."""
-    found = [json.loads(line) for line in (folder / METRICS_FILE).read_text().splitlines()]
-    for line in found:
+    records = [json.loads(line) for line in (folder / METRICS_FILE).read_text().splitlines()]
+    for line in records:
         line.pop("examples_per_second", None)
-    return found
+    return records
 
 
 def weights(task: SmallTask) -> dict[str, list[float]]:
@@ -108,8 +108,8 @@ def test_killed_at_any_moment_it_resumes_with_the_same_losses(tmp_path: Path) ->
     folder = tmp_path / "killed"
     process = subprocess.Popen([sys.executable, "-c", SCRIPT, str(folder)])
     while (
-        len(found := sorted(folder.glob("step-*.safetensors"))) < 2
-        or int(found[-1].stem.removeprefix("step-")) < 2 * STEPS + 5
+        len(checkpoints := sorted(folder.glob("step-*.safetensors"))) < 2
+        or int(checkpoints[-1].stem.removeprefix("step-")) < 2 * STEPS + 5
     ):
         assert process.poll() is None
         time.sleep(0.01)
@@ -142,9 +142,9 @@ def test_it_stops_early_and_ends_with_the_best_weights(tmp_path: Path) -> None:
 
 def test_a_checkpoint_has_only_trained_weights(tmp_path: Path) -> None:
     run_task(tmp_path, config())
-    found = last_checkpoint(tmp_path)
-    assert found is not None
-    names = {name.partition("/")[2] for name in found.tensors if name.startswith("network/")}
+    checkpoint = last_checkpoint(tmp_path)
+    assert checkpoint is not None
+    names = {name.partition("/")[2] for name in checkpoint.tensors if name.startswith("network/")}
     assert names == {"0.weight", "0.bias", "3.weight", "3.bias"}
 
 
@@ -173,9 +173,9 @@ def test_a_loss_that_is_not_finite_ends_the_run_without_a_checkpoint_of_it(
     calls.clear()
     with pytest.raises(DivergedError, match=rf"at step {STEPS + 3}, or"):
         run_task(tmp_path / "often", config(report_steps=100, checkpoint_minutes=1e-9))
-    found = last_checkpoint(tmp_path / "often")
-    assert found is not None
-    assert found.step == STEPS + 2
+    checkpoint = last_checkpoint(tmp_path / "often")
+    assert checkpoint is not None
+    assert checkpoint.step == STEPS + 2
 
 
 def test_gradients_are_clipped_together(tmp_path: Path) -> None:

@@ -38,8 +38,15 @@ BEGIN, END = range(2)
 _BEGIN_SENTENCE, _END_SENTENCE, _BEGIN_WORD, _END_WORD, _PADDING = map(chr, range(256, CHARACTERS))
 """The ids above those of bytes, as characters that a string can hold."""
 
+DIRECTIONS = range(2)
+"""Forward and backward, in the order of the weights."""
+
 _WORDS_PER_CHUNK = 512
 """Enough work for a GPU, but little memory: the published model's filters take 80 kB a word."""
+
+_WORDS_PER_GEMM = 1024
+"""Words whose input part of the gates is one matrix product (at least those of one step); the
+published model takes 128 kB for each."""
 
 _ACTIVATIONS: dict[str, Callable[[Tensor], Tensor]] = {"relu": torch.relu, "tanh": torch.tanh}
 
@@ -145,14 +152,6 @@ class _Highway(nn.Module):
         return torch.lerp(words, transformed, gate)
 
 
-DIRECTIONS = range(2)
-"""Forward and backward, in the order of the weights."""
-
-_WORDS_PER_GEMM = 1024
-"""Words whose input part of the gates is one matrix product (at least those of one step); the
-published model takes 128 kB for each."""
-
-
 class ElmoLstm(nn.Module):
     """TensorFlow's ``LSTMCell`` with ``num_proj`` and clipping, in both directions, from zero.
 
@@ -172,7 +171,7 @@ class ElmoLstm(nn.Module):
         """Copy layer `number` out of the weights."""
         super().__init__()
         size, cell = options.projection, options.cell
-        folders = [f"RNN_{way}/RNN/MultiRNNCell/Cell{number}/LSTMCell" for way in DIRECTIONS]
+        folders = [f"RNN_{side}/RNN/MultiRNNCell/Cell{number}/LSTMCell" for side in DIRECTIONS]
 
         def both(name: str, *shape: int) -> Tensor:
             return torch.stack([weights.tensor(f"{folder}/{name}", *shape) for folder in folders])

@@ -1,4 +1,4 @@
-"""Embedder: the words of sentences in, a vector for each word out, whatever model makes it.
+"""The interface of embedders: from the words of sentences to a vector for each word.
 
 Shapes: B sentences, n words of the longest or more, K layers, D dimension.
 """
@@ -16,6 +16,9 @@ from pair2vec.errors import UsageError
 
 Sentence = Sequence[str]
 """Words as the text spells them, capitals kept."""
+
+LAYERS = "layers"
+"""The key of a precomputed batch: all layers of the pretrained model, (K, B, n, D)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +84,6 @@ def pad_rows(rows: Sequence[Sequence[int]], padding: int = 0, width: int = 0) ->
     # All rows at once: several times as fast as `torch.tensor` of nested lists.
     block[is_filled] = np.fromiter(chain.from_iterable(rows), np.int64, lengths.sum())
     return torch.from_numpy(block)
-
-
-LAYERS = "layers"
-"""The key of a precomputed batch: all layers of the pretrained model, (K, B, n, D)."""
 
 
 class ScalarMix(nn.Module):

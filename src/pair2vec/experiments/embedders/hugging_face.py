@@ -1,7 +1,7 @@
 """Encoders of the library ``transformers`` as an embedder: BERT and its kin, from a folder.
 
 Shapes: B sentences, n words of the longest or more, p subwords of the longest, N subwords that
-belong to words in all, F what the tokeniser says of a subword, K layers, D dimension.
+belong to words in all, F inputs of the encoder by subword, K layers, D dimension.
 """
 
 import logging
@@ -38,6 +38,9 @@ _CACHED_SENTENCES = 1 << 18
 
 _NO_WORD = -1
 
+_LOCAL_ONLY = {"local_files_only": True, "trust_remote_code": False}
+"""Options of ``from_pretrained``: nothing is fetched, and no code of a model is run."""
+
 
 class HuggingFaceEncoder(LayeredEmbedder):
     """The layers of a frozen encoder, in a trained mix.
@@ -67,7 +70,7 @@ class HuggingFaceEncoder(LayeredEmbedder):
             InputError: they cannot be read, or are of a kind that cannot be used here.
         """
         name = os.fspath(folder)
-        transformers = _library(name)
+        transformers = _import_transformers(name)
         try:
             with _quiet(transformers):
                 return cls(_load_encoder(transformers, name), _load_tokenizer(transformers, name))
@@ -187,7 +190,7 @@ class SubwordTokenizer:
             )
 
 
-def _library(name: str) -> ModuleType:
+def _import_transformers(name: str) -> ModuleType:
     try:
         import transformers
     except ImportError as error:
@@ -212,12 +215,9 @@ def _quiet(transformers: ModuleType) -> Iterator[None]:
             logs.enable_progress_bar()
 
 
-_ON_DISK = {"local_files_only": True, "trust_remote_code": False}
-
-
 def _load_encoder(transformers: ModuleType, name: str) -> nn.Module:
     model, report = transformers.AutoModel.from_pretrained(
-        name, output_loading_info=True, **_ON_DISK
+        name, output_loading_info=True, **_LOCAL_ONLY
     )
     # The library initialises weights that a file lacks at random.
     missing = sorted(key for key in report["missing_keys"] if not key.startswith(_POOLER))
@@ -232,7 +232,7 @@ def _load_encoder(transformers: ModuleType, name: str) -> nn.Module:
 
 def _load_tokenizer(transformers: ModuleType, name: str) -> Any:  # noqa: ANN401
     load = transformers.AutoTokenizer.from_pretrained
-    tokenizer = load(name, **_ON_DISK)
+    tokenizer = load(name, **_LOCAL_ONLY)
     if not tokenizer.is_fast:
         raise InputError(
             f"{name}: its tokeniser does not map subwords to words; one with a tokenizer.json does"
@@ -241,7 +241,7 @@ def _load_tokenizer(transformers: ModuleType, name: str) -> Any:  # noqa: ANN401
     is_byte_level = pre_tokenizer is not None and b"ByteLevel" in pre_tokenizer.__getstate__()
     if is_byte_level and not getattr(tokenizer, "add_prefix_space", False):
         # To these a word without a space before it is another one than within a text.
-        tokenizer = load(name, add_prefix_space=True, **_ON_DISK)
+        tokenizer = load(name, add_prefix_space=True, **_LOCAL_ONLY)
     return tokenizer
 
 

@@ -55,13 +55,13 @@ class WordVectorEmbedder(Embedder):
         distinct = dict.fromkeys(words)
         spellings = dict.fromkeys([*distinct, *map(fold, distinct)])
         # Counts are not used here.
-        read = read_word_vectors(path, Vocabulary((spelling, 0) for spelling in spellings))
-        known = read.found.nonzero()[0]
-        ids = {read.vocabulary.words[row]: number for number, row in enumerate(known)}
+        table = read_word_vectors(path, Vocabulary((spelling, 0) for spelling in spellings))
+        known = table.found.nonzero()[0]
+        ids = {table.vocabulary.words[row]: number for number, row in enumerate(known)}
         for word, number in [*ids.items()]:
             # A vector under the file's own spelling also serves the lower case of it.
             ids.setdefault(fold(word), number)
-        return cls(ids, torch.from_numpy(read.vectors[known]))
+        return cls(ids, torch.from_numpy(table.vectors[known]))
 
     def _prepare(self, sentences: Sequence[Sentence], width: int) -> dict[str, Tensor]:
         rows = [[*map(self._id, sentence)] for sentence in sentences]

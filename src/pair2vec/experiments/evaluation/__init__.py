@@ -1,1 +1,1 @@
-"""What a model knows, measured."""
+"""Benchmarks of a model: analogies, relation classification, slot filling; and result files."""

@@ -17,7 +17,7 @@ from pair2vec.experiments.evaluation.analogy_sets import AnswerVocabulary
 from pair2vec.model.folder import SavedModel
 from pair2vec.query.pair_encoder import Direction, Role, make_pair_network, roles
 from pair2vec.query.space import whitening_layer
-from pair2vec.training.publish import network_of
+from pair2vec.training.publish import network_from_model
 
 
 class TorchAlphaSweep:
@@ -32,7 +32,7 @@ class TorchAlphaSweep:
         device: torch.device,
     ) -> None:
         self._roles = roles(direction)
-        network = network_of(saved)
+        network = network_from_model(saved)
         self._encoder = network.pair.to(device)
         self._vectors = torch.from_numpy(candidates.vectors).to(device)
         layer = whitening_layer(make_pair_network(saved), whitening)
@@ -67,7 +67,7 @@ class TorchAlphaSweep:
         """Whitened R of pairs of candidates, unit norm: (…, D). `role` is that of the first."""
         x, y = (first, second) if role == "x" else (second, first)
         as_x, as_y = self._parts
-        # A word as one row and the others as many: the row is broadcast to each of them.
+        # The row of a single word is broadcast to those of the others.
         pairs = self._encoder(tuple(p[x] for p in as_x), tuple(p[y] for p in as_y))
         if self._whitening is not None:
             weight, bias = self._whitening
@@ -79,7 +79,7 @@ def best_words_torch(pair: Tensor, offset: Tensor, batch: AnalogyBatch) -> IntAr
     """From both cosines of every candidate, (K, N), the best for each α: (K, A)."""
     rows = torch.arange(len(pair), device=pair.device)
     kept = torch.where(possible_winners(pair, offset, batch, rows))
-    # Few are left, which another device copies quickly.
+    # Few candidates are left: copying them to the CPU is quick.
     scores = (*kept, pair[kept], offset[kept])
     return best_by_alpha(CandidateScores(*(part.cpu().numpy() for part in scores)), len(pair))
 

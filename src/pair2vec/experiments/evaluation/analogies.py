@@ -55,6 +55,11 @@ _Progress = Callable[[int, int], None]
 _BATCH = 512
 """Questions at most: each has a row of scores for all words in memory."""
 
+_SCORE_NAMES = ("3CosAdd", "pair2vec", "oracle α", "held-out α")
+"""The headings of `SCORES`."""
+
+_NO_SCORE = "–"
+
 
 @dataclass(frozen=True, kw_only=True)
 class AnalogyBenchmark:
@@ -300,10 +305,6 @@ def _outcomes(
     ]
 
 
-_SCORE_NAMES = ("3CosAdd", "pair2vec", "oracle α", "held-out α")
-_NOTHING = "–"
-
-
 def analogy_tables(result: AnalogyResult) -> Group:
     """For a terminal: groups with intervals, then relations with their α."""
     caption = Text(
@@ -335,16 +336,16 @@ def protocol_lines(protocol: AnalogyProtocol) -> Text:
 
 
 def _table(
-    kind: str,
+    first_column: str,
     accuracies: dict[str, AnalogyAccuracy],
     cell: Callable[[AnalogyAccuracy, str], str],
 ) -> Table:
     table = Table(box=box.SIMPLE_HEAD, padding=0)
-    table.add_column(kind, overflow="fold")
+    table.add_column(first_column, overflow="fold")
     for name in ("n", "dropped", *_SCORE_NAMES):
         table.add_column(name, justify="right", no_wrap=True)
     for name, accuracy in accuracies.items():
-        cells = [cell(accuracy, s) if s in accuracy.scores else _NOTHING for s in SCORES]
+        cells = [cell(accuracy, s) if s in accuracy.scores else _NO_SCORE for s in SCORES]
         # As Text, because BATS has brackets in its names.
         table.add_row(Text(name), f"{accuracy.n:,}", f"{accuracy.dropped:.1f}", *cells)
     return table

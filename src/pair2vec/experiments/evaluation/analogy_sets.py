@@ -223,7 +223,7 @@ class AnswerVocabulary:
 def find_answer_vocabulary(
     vocabulary: Vocabulary,
     vectors: FloatArray,
-    found: NDArray[np.bool_],
+    has_vector: NDArray[np.bool_],
     limit: int | None = None,
 ) -> AnswerVocabulary:
     """The words of a vocabulary that have a word vector.
@@ -231,12 +231,12 @@ def find_answer_vocabulary(
     Args:
         vocabulary: Of the model.
         vectors: For single words, a row an id: (V, E).
-        found: Of each id, whether its row is a vector of the word: (V,).
+        has_vector: Of each id, whether its row is the vector of its word: (V,).
         limit: Only so many of the most frequent words.
     """
     special = len(SPECIAL_TOKENS)
     end = len(vocabulary) if limit is None else special + limit
-    ids = special + np.flatnonzero(found[special:end])
+    ids = special + np.flatnonzero(has_vector[special:end])
     if not len(ids):
         raise InputError("none of the model's words has a word vector; are they of one language?")
     indices = {vocabulary.words[number]: index for index, number in enumerate(ids.tolist())}

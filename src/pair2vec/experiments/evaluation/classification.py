@@ -78,12 +78,12 @@ def calibration(probabilities: NDArray[np.floating], labels: Sequence[int]) -> C
     bins = np.minimum((confidence * _BINS).astype(np.intp), _BINS - 1)
     # In each bin the sums differ by as much as the means times the share of the bin.
     differences = np.bincount(bins, confidence - correct, _BINS)
-    of_truth = probabilities[np.arange(len(truth)), truth].astype(np.float64)
+    true_class = probabilities[np.arange(len(truth)), truth].astype(np.float64)
     count = max(1, len(truth))
     return Calibration(
         len(truth),
         float(correct.sum() / count),
         float(confidence.sum() / count),
         float(np.abs(differences).sum() / count),
-        float(-np.log(np.maximum(of_truth, _SMALLEST)).sum() / count),
+        float(-np.log(np.maximum(true_class, _SMALLEST)).sum() / count),
     )

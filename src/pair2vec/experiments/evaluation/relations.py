@@ -1,6 +1,6 @@
 """Relation classification on labelled word pairs (BLESS, EVALution), beside words alone.
 
-Every view of a pair is learned by the same ensemble of small networks; the validation split
+Each view of a pair is the input of the same ensemble of small networks; the validation split
 decides how strongly they are regularised. No pair is dropped: an unknown word is represented by
 its word vector, as another word, or by zero, and the pair is classified all the same.
 """
@@ -239,7 +239,7 @@ def evaluate_relations(
     rows = [training.majority(), *(training.row(name, config) for name in CLASSIFIERS)]
     views = PairViews(model.space, words)
     test_pairs = [pair.words for pair in relation_set.test]
-    known, is_read = views.known(test_pairs), views.has_vectors(test_pairs)
+    known, has_vectors = views.known(test_pairs), views.has_vectors(test_pairs)
     protocol = RelationProtocol(
         data=relation_set.name,
         model=str(model.saved.folder),
@@ -248,8 +248,8 @@ def evaluate_relations(
         val=len(relation_set.val),
         test=len(relation_set.test),
         unknown=_percent(~known),
-        read_as_others=_percent(~known & is_read),
-        zero=_percent(~is_read),
+        read_as_others=_percent(~known & has_vectors),
+        zero=_percent(~has_vectors),
         networks=ENSEMBLE,
         steps=config.steps,
         input_dropout=config.input_dropout,
@@ -284,7 +284,7 @@ class _Training:
         """The config with the lowest log loss of words alone on the validation split."""
         if len(configs) == 1:
             return configs[0]
-        self._report(f"{self._set.name}: choosing how to learn")
+        self._report(f"{self._set.name}: choosing the training settings")
         losses = []
         for config in configs:
             val, _ = self._fit("words", config, networks=1)
@@ -293,9 +293,9 @@ class _Training:
 
     def majority(self) -> RelationRow:
         """The most frequent relation of the training split for every pair."""
-        commonest = Counter(pair.relation for pair in self._set.train).most_common(1)[0][0]
+        majority = Counter(pair.relation for pair in self._set.train).most_common(1)[0][0]
         val, test = (
-            f1_scores(_labels(split), [commonest] * len(split))
+            f1_scores(_labels(split), [majority] * len(split))
             for split in (self._set.val, self._set.test)
         )
         return RelationRow("majority", (), val, test, None)
@@ -304,7 +304,7 @@ class _Training:
         """The scores of the mean probabilities of some views' networks."""
         for view in CLASSIFIERS[name]:
             if view not in self._probabilities:
-                self._report(f"{self._set.name}: learning from {view}")
+                self._report(f"{self._set.name}: training on {view}")
                 self._probabilities[view] = self._fit(view, config, networks=ENSEMBLE)
         by_view = [self._probabilities[view] for view in CLASSIFIERS[name]]
         val, test = (np.mean(split, axis=0) for split in zip(*by_view, strict=True))

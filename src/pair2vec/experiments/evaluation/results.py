@@ -34,6 +34,11 @@ _REQUIRED_KEYS = {
 }
 """By task, the keys of a record beside its metrics."""
 
+_EVAL_COMMANDS = {"nli": "nli", "qa": "squad"}
+"""By task, its name under ``pair2vec eval``."""
+
+_MEASURES = {"si1": si1, "si2": si2, "si3": si3, "si4": si4, "pmi": pmi, "mvpmi": mvpmi}
+
 
 # Files.
 
@@ -142,9 +147,6 @@ def command_line(words: Sequence[str], options: Mapping[str, str]) -> str:
     return shlex.join(["pair2vec", *words, *(word for item in options.items() for word in item)])
 
 
-_MEASURES = {"si1": si1, "si2": si2, "si3": si3, "si4": si4, "pmi": pmi, "mvpmi": mvpmi}
-
-
 def result_of_triple(
     words: tuple[str, str], pattern: str, counts: Counts, manifest: Manifest
 ) -> RunResult:
@@ -251,10 +253,6 @@ def _train_command(
     options += [word for change in changes for word in ("--set", change)]
     seed = f"{config['settings']['training']['seed']}"
     return command_line([task, "train", *options], {"--seed": seed, "--out": "model"})
-
-
-_EVAL_COMMANDS = {"nli": "nli", "qa": "squad"}
-"""By task, its name under ``pair2vec eval``."""
 
 
 def eval_command(task: str, model: str, data: Mapping[str, str]) -> str:

@@ -220,8 +220,8 @@ def ordinary_words() -> frozenset[str]:
 class NameInventor:
     """Makes pronounceable names, all distinct and none of them in `taken`."""
 
-    def __init__(self, draw: Random, taken: Iterable[str]) -> None:
-        self._draw = draw
+    def __init__(self, rng: Random, taken: Iterable[str]) -> None:
+        self._rng = rng
         self._used = set(taken)
 
     def names(self, kind: str, count: int) -> tuple[str, ...]:
@@ -229,10 +229,10 @@ class NameInventor:
         return tuple(self._name(kind) for _ in range(count))
 
     def _name(self, kind: str) -> str:
-        choose = self._draw.choice
+        choose = self._rng.choice
         while True:
             stem = choose(_ONSETS) + choose(_VOWELS) + choose(_CODAS)
-            if self._draw.random() < 0.3:
+            if self._rng.random() < 0.3:
                 stem += choose(_VOWELS) + choose(_CODAS)
             name = stem + choose(ENDINGS[kind])
             if name not in self._used:

@@ -38,36 +38,34 @@ _WRITTEN = {
 _WRITTEN_LEADS = [_as_written(lead) for lead in LEADS]
 
 
-def write_text(facts: Sequence[Fact], lexicon: Lexicon, sentences: int, draw: Random) -> str:
+def write_text(facts: Sequence[Fact], lexicon: Lexicon, sentences: int, rng: Random) -> str:
     """`sentences` lines that state all facts but the held-out, in documents set off by blanks."""
     spelling = {name: name.capitalize() for name in lexicon.proper}
     lines = []
-    for fact in _statements(facts, lexicon, sentences, draw):
+    for fact in _statements(facts, lexicon, sentences, rng):
         x, y = spelling.get(fact.x, fact.x), spelling.get(fact.y, fact.y)
-        line = draw.choice(_WRITTEN[fact.relation]).format(x=x, y=y)
-        if draw.random() < LED_SHARE:
-            person = spelling[draw.choice(lexicon.people)]
-            line = f"{draw.choice(_WRITTEN_LEADS).format(person=person)} {line}"
+        line = rng.choice(_WRITTEN[fact.relation]).format(x=x, y=y)
+        if rng.random() < LED_SHARE:
+            person = spelling[rng.choice(lexicon.people)]
+            line = f"{rng.choice(_WRITTEN_LEADS).format(person=person)} {line}"
         lines.append(f"{line[0].upper()}{line[1:]}\n")
-        if draw.random() * DOCUMENT_SENTENCES < 1:
+        if rng.random() * DOCUMENT_SENTENCES < 1:
             lines.append("\n")
     return "".join(lines)
 
 
-def _statements(
-    facts: Sequence[Fact], lexicon: Lexicon, sentences: int, draw: Random
-) -> list[Fact]:
+def _statements(facts: Sequence[Fact], lexicon: Lexicon, sentences: int, rng: Random) -> list[Fact]:
     """What each sentence says, in random order; a distractor is a fact of no relation."""
     frequency = _frequencies(lexicon.things) | _frequencies(lexicon.adjectives)
     statements: list[Fact] = []
     for table, share in SHARES:
         stated = [fact for fact in facts if fact.relation in table and not fact.held_out]
         weights = [sqrt(frequency[fact.x] * frequency[fact.y]) for fact in stated]
-        statements += draw.choices(stated, weights, k=int(sentences * share))
+        statements += rng.choices(stated, weights, k=int(sentences * share))
     held_out = {frozenset((fact.x, fact.y)) for fact in facts if fact.held_out}
-    distractors = _distractors(lexicon.things, held_out, draw)
+    distractors = _distractors(lexicon.things, held_out, rng)
     statements += (next(distractors) for _ in range(sentences - len(statements)))
-    draw.shuffle(statements)
+    rng.shuffle(statements)
     return statements
 
 
@@ -79,12 +77,12 @@ def _frequencies(words: Sequence[str]) -> dict[str, float]:
 
 
 def _distractors(
-    words: Sequence[str], held_out: set[frozenset[str]], draw: Random
+    words: Sequence[str], held_out: set[frozenset[str]], rng: Random
 ) -> Iterator[Fact]:
     """Two words at random, again and again, but never the two of a held-out fact."""
     weights = list(_frequencies(words).values())
     while True:
-        drawn = draw.choices(words, weights, k=2_000)
+        drawn = rng.choices(words, weights, k=2_000)
         for x, y in zip(drawn[::2], drawn[1::2], strict=True):
             if x != y and frozenset((x, y)) not in held_out:
                 yield Fact("", x, y)

@@ -96,10 +96,10 @@ class MiniWorld:
     @classmethod
     def create(cls, seed: int = 0, config: WorldConfig | None = None) -> "MiniWorld":
         """The world of this seed: the same names and facts on every machine."""
-        draw = Random(seed)
+        rng = Random(seed)
         size = config or WorldConfig()
-        groups = _invent(size, draw)
-        return cls(facts=tuple(_facts(groups, size, draw)), lexicon=_lexicon(groups, draw))
+        groups = _invent(size, rng)
+        return cls(facts=tuple(_facts(groups, size, rng)), lexicon=_lexicon(groups, rng))
 
     def facts_of(self, relation: str) -> list[Fact]:
         """The facts of one relation, those held out included."""
@@ -110,12 +110,12 @@ class MiniWorld:
         return write_text(self.facts, self.lexicon, sentences, Random(seed))
 
 
-def _invent(size: WorldConfig, draw: Random) -> _Inventory:
+def _invent(size: WorldConfig, rng: Random) -> _Inventory:
     properties = dict(islice(KINDS.items(), size.kinds))
     pairs = [pair.split("/") for pair in OPPOSITES[: size.opposites]]
     opposites = {x: (y,) for pair in pairs for x, y in (pair, reversed(pair))}
-    real_words = {*ordinary_words(), *opposites, *properties, *_inner(properties)}
-    invent = NameInventor(draw, real_words).names
+    real_words = {*ordinary_words(), *opposites, *properties, *_flatten(properties)}
+    invent = NameInventor(rng, real_words).names
     regions = invent("region", size.regions)
     return _Inventory(
         towns={region: invent("town", size.towns) for region in regions},
@@ -129,29 +129,29 @@ def _invent(size: WorldConfig, draw: Random) -> _Inventory:
     )
 
 
-def _inner(groups: Groups) -> list[str]:
+def _flatten(groups: Groups) -> list[str]:
     return [word for group in groups.values() for word in group]
 
 
-def _lexicon(groups: _Inventory, draw: Random) -> Lexicon:
+def _lexicon(groups: _Inventory, rng: Random) -> Lexicon:
     """All words in a random order, which is that of their frequencies."""
-    proper = [*groups.towns, *_inner(groups.towns), *groups.products]
-    common = [*groups.members, *_inner(groups.members), *_inner(groups.properties)]
-    common += [*groups.parts, *_inner(groups.parts), *_inner(groups.products)]
-    common += _inner(groups.dishes)
-    things = draw.sample(proper + common, len(proper) + len(common))
-    adjectives = draw.sample(list(groups.opposites), len(groups.opposites))
+    proper = [*groups.towns, *_flatten(groups.towns), *groups.products]
+    common = [*groups.members, *_flatten(groups.members), *_flatten(groups.properties)]
+    common += [*groups.parts, *_flatten(groups.parts), *_flatten(groups.products)]
+    common += _flatten(groups.dishes)
+    things = rng.sample(proper + common, len(proper) + len(common))
+    adjectives = rng.sample(list(groups.opposites), len(groups.opposites))
     return Lexicon(
         tuple(things), tuple(adjectives), groups.people, frozenset(proper) | {*groups.people}
     )
 
 
-def _facts(groups: _Inventory, size: WorldConfig, draw: Random) -> Iterator[Fact]:
+def _facts(groups: _Inventory, size: WorldConfig, rng: Random) -> Iterator[Fact]:
     capitals = {region: towns[:1] for region, towns in groups.towns.items()}
     other_towns = {region: towns[1:] for region, towns in groups.towns.items()}
     yield from _belonging("capital_of", capitals)
-    yield from _belonging("located_in", groups.towns, _sample(other_towns, size.held_out, draw))
-    yield from _belonging("kind_of", groups.members, _sample(groups.members, size.held_out, draw))
+    yield from _belonging("located_in", groups.towns, _sample(other_towns, size.held_out, rng))
+    yield from _belonging("kind_of", groups.members, _sample(groups.members, size.held_out, rng))
     yield from _belonging("part_of", groups.parts)
     yield from _belonging("made_by", groups.products)
     yield from _belonging("opposite_of", groups.opposites)
@@ -161,16 +161,16 @@ def _facts(groups: _Inventory, size: WorldConfig, draw: Random) -> Iterator[Fact
     yield from _companions("sibling_of", groups.members, size.companions)
     yield from _companions("neighbour_of", groups.towns, size.companions)
 
-    yield from _decoys("mistaken_for", groups.members, size.decoys, draw)
-    yield from _decoys("exports_to", groups.towns, size.decoys, draw)
-    yield from _decoys("kept_beside", groups.parts, size.decoys, draw)
-    yield from _decoys("copied_by", groups.products, size.decoys, draw)
-    yield from _decoys("goes_with", groups.opposites, size.decoys, draw)
+    yield from _decoys("mistaken_for", groups.members, size.decoys, rng)
+    yield from _decoys("exports_to", groups.towns, size.decoys, rng)
+    yield from _decoys("kept_beside", groups.parts, size.decoys, rng)
+    yield from _decoys("copied_by", groups.products, size.decoys, rng)
+    yield from _decoys("goes_with", groups.opposites, size.decoys, rng)
 
 
-def _sample(groups: Groups, share: float, draw: Random) -> set[str]:
+def _sample(groups: Groups, share: float, rng: Random) -> set[str]:
     """The same share of every group."""
-    return {x for group in groups.values() for x in draw.sample(group, round(share * len(group)))}
+    return {x for group in groups.values() for x in rng.sample(group, round(share * len(group)))}
 
 
 def _belonging(relation: str, groups: Groups, held_out: Container[str] = ()) -> Iterator[Fact]:
@@ -193,11 +193,11 @@ def _companions(relation: str, groups: Groups, count: int) -> Iterator[Fact]:
             yield from (Fact(relation, x, y) for y in ring[position : position + count])
 
 
-def _decoys(relation: str, groups: Groups, count: int, draw: Random) -> Iterator[Fact]:
+def _decoys(relation: str, groups: Groups, count: int, rng: Random) -> Iterator[Fact]:
     """Each word with a few that it does not belong to."""
     for y, group in groups.items():
         for x in group:
             # An adjective is a group of its own, too.
             wrong = [other for other in groups if other not in {x, y}]
-            chosen = draw.sample(wrong, min(count, len(wrong)))
+            chosen = rng.sample(wrong, min(count, len(wrong)))
             yield from (Fact(relation, x, other) for other in chosen)

@@ -88,8 +88,8 @@ def predict_probabilities(
     with evaluating(network, batches, device, _EVAL_BATCH) as on_device:
         # Copied to the CPU at the end: a copy waits for the device.
         predicted = [(indices, network(batch).softmax(dim=-1)) for batch, indices in on_device]
-    for indices, of_batch in predicted:
-        probabilities[indices] = of_batch.cpu().numpy()
+    for indices, batch_probabilities in predicted:
+        probabilities[indices] = batch_probabilities.cpu().numpy()
     return probabilities
 
 

@@ -16,7 +16,7 @@ from pair2vec.experiments.nli.comparison import (
     LabelPrediction,
 )
 from pair2vec.experiments.nli.evaluate import LabelAccuracy
-from pair2vec.experiments.report.grid import plain, table_row
+from pair2vec.experiments.report.grid import escaped, markdown_row
 from pair2vec.runtime.storage import PARTIAL, write_file
 
 COMPARISON_PAGE = "index.md"
@@ -92,8 +92,8 @@ def comparison_page(comparison: Comparison, protocol: ComparisonProtocol) -> str
     parts = [
         [
             _TITLE,
-            f"**{plain(protocol.base)}** against **{plain(protocol.model)}** on "
-            f"{plain(protocol.data)}.",
+            f"**{escaped(protocol.base)}** against **{escaped(protocol.model)}** on "
+            f"{escaped(protocol.data)}.",
         ],
         [
             "## Accuracy",
@@ -108,12 +108,12 @@ def comparison_page(comparison: Comparison, protocol: ComparisonProtocol) -> str
 
 
 def _table(comparison: Comparison, protocol: ComparisonProtocol) -> str:
-    head = ("category", "n", plain(protocol.base), plain(protocol.model), "gain")
+    head = ("category", "n", escaped(protocol.base), escaped(protocol.model), "gain")
     rows = [
-        (plain(name), f"{gain.base.n:,}", *map(_accuracy, gain), f"{gain.points:+.2f}")
+        (escaped(name), f"{gain.base.n:,}", *map(_accuracy, gain), f"{gain.points:+.2f}")
         for name, gain in comparison.rows
     ]
-    lines = "\n".join(map(table_row, [head, ("---", *["---:"] * 4), *rows]))
+    lines = "\n".join(map(markdown_row, [head, ("---", *["---:"] * 4), *rows]))
     return f"{lines}\n\nRight labels in percent, with Wilson's interval of 95 %; gain in points."
 
 
@@ -122,7 +122,7 @@ def _accuracy(figure: LabelAccuracy) -> str:
 
 
 def _differences(comparison: Comparison, protocol: ComparisonProtocol) -> str:
-    base, model = plain(protocol.base), plain(protocol.model)
+    base, model = escaped(protocol.base), escaped(protocol.model)
     return (
         f"Only {base} is right on {comparison.only_base:,} examples, only {model} on "
         f"{comparison.only_model:,}. If each were as likely to be the one that is right, a "
@@ -139,7 +139,7 @@ def _p_value(value: float) -> str:
 
 
 def _examples(comparison: Comparison, protocol: ComparisonProtocol) -> list[str]:
-    base, model = plain(protocol.base), plain(protocol.model)
+    base, model = escaped(protocol.base), escaped(protocol.model)
     if not comparison.examples:
         return [f"There is none that {model} gets right and {base} wrong."]
     return [
@@ -155,20 +155,20 @@ def _examples(comparison: Comparison, protocol: ComparisonProtocol) -> list[str]
 
 
 def _example(number: int, shown: DecisiveExample, protocol: ComparisonProtocol) -> str:
-    premise, hypothesis = (plain(" ".join(sentence)) for sentence in shown.example.sentences)
+    premise, hypothesis = (escaped(" ".join(sentence)) for sentence in shown.example.sentences)
     title = ". ".join(
-        [f"{number}", *([plain(shown.example.category)] if shown.example.category else [])]
+        [f"{number}", *([escaped(shown.example.category)] if shown.example.category else [])]
     )
     pairs = ", ".join(
-        f"*{plain(pair.premise)}* – *{plain(pair.hypothesis)}* {pair.attribution:+.3f}"
+        f"*{escaped(pair.premise)}* – *{escaped(pair.hypothesis)}* {pair.attribution:+.3f}"
         for pair in shown.pairs
     )
     return "\n".join(
         [
             f"### {title}\n",
             f"“{premise}” → “{hypothesis}”: {shown.example.label}\n",
-            f"- {plain(protocol.base)} predicts {_prediction(shown.base, 1)}",
-            f"- {plain(protocol.model)} predicts {_prediction(shown.model, 1)}",
+            f"- {escaped(protocol.base)} predicts {_prediction(shown.base, 1)}",
+            f"- {escaped(protocol.model)} predicts {_prediction(shown.model, 1)}",
             f"- decisive pairs: {pairs or 'none; no pair has a relation vector'}",
         ]
     )
@@ -182,9 +182,9 @@ def _prediction(predicted: LabelPrediction, digits: int) -> str:
 def _protocol(protocol: ComparisonProtocol) -> list[str]:
     left_out = f"; {protocol.dropped:,} without a gold label left out" if protocol.dropped else ""
     return [
-        f"{plain(protocol.base)}: {_provenance(protocol.base_config)}",
-        f"{plain(protocol.model)}: {_provenance(protocol.model_config)}",
-        f"examples: {plain(protocol.data)}{left_out}",
+        f"{escaped(protocol.base)}: {_provenance(protocol.base_config)}",
+        f"{escaped(protocol.model)}: {_provenance(protocol.model_config)}",
+        f"examples: {escaped(protocol.data)}{left_out}",
         f"date: {protocol.date}",
     ]
 
@@ -192,9 +192,9 @@ def _protocol(protocol: ComparisonProtocol) -> list[str]:
 def _provenance(config: Mapping[str, Any]) -> str:
     """How a classifier was trained."""
     inputs = config["inputs"]
-    files = " + ".join(f"{count:,} of {plain(name)}" for name, count in config["train"].items())
+    files = " + ".join(f"{count:,} of {escaped(name)}" for name, count in config["train"].items())
     return (
-        f"{config['model']}, pairs {inputs['pairs']}, words {plain(Path(inputs['words']).name)}, "
+        f"{config['model']}, pairs {inputs['pairs']}, words {escaped(Path(inputs['words']).name)}, "
         f"seed {config['settings']['training']['seed']}, trained on {files}, "
         f"{config['dev_score']:.2f} % of dev right"
     )

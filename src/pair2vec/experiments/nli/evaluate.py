@@ -91,9 +91,9 @@ def read_nli_sets(paths: Sequence[str], named: Sequence[str] = ()) -> dict[str, 
     """
     unnamed = ((path, "") for path in paths)
     sets: dict[str, NliSet] = {}
-    for path, given in [*unnamed, *map(_split_name, named)]:
+    for path, explicit_name in [*unnamed, *map(_split_name, named)]:
         nli = read_nli_set(path)
-        name = given or nli_set_name(path, nli)
+        name = explicit_name or nli_set_name(path, nli)
         if name in sets:
             raise UsageError(f"{path}: is a second {name}; name one of them: --as NAME=FILE")
         sets[name] = nli

@@ -69,7 +69,9 @@ def _metrics(scores: Mapping[str, SetAccuracy]) -> dict[str, Any]:
 def _protocol(scores: Mapping[str, SetAccuracy]) -> dict[str, Any]:
     return {
         "examples": {name: score.overall.n for name, score in scores.items()},
-        "intervals": {name: [one.overall.low, one.overall.high] for name, one in scores.items()},
+        "intervals": {
+            name: [score.overall.low, score.overall.high] for name, score in scores.items()
+        },
         "answered": {name: score.answered for name, score in scores.items()},
         "category_examples": {
             name: {category: figure.n for category, figure in score.categories.items()}

@@ -14,7 +14,7 @@ from pair2vec.experiments.report.grid import (
     NOTHING,
     Grid,
     count_runs,
-    figure,
+    format_spread,
     grid_table,
     usual_settings_sentence,
 )
@@ -102,11 +102,11 @@ def _variants(
     words: str, pairs: str, runs: Sequence[Mapping[str, Any]], usual: Sequence[str]
 ) -> list[NliRow]:
     """A row for each note; without runs, an empty one if the paper has it."""
-    noted = by_note(runs, usual) or ({"": []} if pairs in PAPER_PAIRS else {})
+    variants = by_note(runs, usual) or ({"": []} if pairs in PAPER_PAIRS else {})
     in_tables = pairs in PAPER_PAIRS or pairs in EXTRA_PAIRS
     return [
-        _row(words, pairs, of_note, note, is_variant=not in_tables or note != min(noted))
-        for note, of_note in noted.items()
+        _row(words, pairs, noted, note, is_variant=not in_tables or note != min(variants))
+        for note, noted in variants.items()
     ]
 
 
@@ -119,7 +119,7 @@ def _row(
     is_variant: bool = False,
 ) -> NliRow:
     metrics = [{DEV: run.get("protocol", {}).get("dev_score"), **run["metrics"]} for run in runs]
-    by_category = [of_run.get("breaking_nli_by_category", {}) for of_run in metrics]
+    by_category = [values.get("breaking_nli_by_category", {}) for values in metrics]
     return NliRow(words, model, spreads(metrics), spreads(by_category), note, is_variant)
 
 
@@ -228,7 +228,7 @@ def _variant_grids(rows: Sequence[NliRow], sets: Sequence[str]) -> list[Grid]:
             [
                 (
                     _named(row),
-                    *(figure(row.figures.get(name)) for name in (DEV, *sets)),
+                    *(format_spread(row.figures.get(name)) for name in (DEV, *sets)),
                     count_runs([*row.figures.values()]),
                 )
                 for row in rows
@@ -249,7 +249,7 @@ def _measured(
         (
             row.words or "",
             _named(row),
-            *(figure(row.figures.get(name)) for name in sets),
+            *(format_spread(row.figures.get(name)) for name in sets),
             *(_paper_cell(name, row) for name in paper),
             count_runs([row.figures[name] for name in sets if name in row.figures]),
         )
@@ -285,7 +285,7 @@ def _categories_of(rows: Sequence[NliRow], words: str | None) -> Grid:
     return Grid(
         f"Breaking NLI by category{f', {words}' if words else ''}",
         ("category", *map(_named, rows)),
-        [(name, *(figure(row.categories.get(name)) for row in rows)) for name in names],
+        [(name, *(format_spread(row.categories.get(name)) for row in rows)) for name in names],
     )
 
 

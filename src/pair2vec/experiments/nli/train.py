@@ -89,8 +89,8 @@ class NliTask:
         self._train, self._dev = train, dev
         self.sizes = length_buckets(train.sizes)
 
-    def batch(self, numbers: Int64Array) -> NliBatch:
-        return self._train.batch(numbers)
+    def batch(self, indices: Int64Array) -> NliBatch:
+        return self._train.batch(indices)
 
     def precompute(self, batch: NliBatch) -> NliBatch:
         return precompute_texts(batch, self.network.embedder)

@@ -46,7 +46,7 @@ class ReadingConfig:
     """How passages are read, and which spans may be answers."""
 
     max_words: int = 400
-    """Of a passage: training truncates it there, answering goes on in further windows."""
+    """Of a passage: training truncates it there, prediction reads the rest in further windows."""
     longest_answer: int = 17
     """In words."""
     dev_questions: int = 2000
@@ -66,7 +66,7 @@ class ReadingConfig:
             )
 
 
-def _training() -> SupervisedConfig:
+def _training_defaults() -> SupervisedConfig:
     return SupervisedConfig(batch=64, epochs=20, rate=1e-3, clip=5.0, rate_patience=0, patience=3)
 
 
@@ -77,7 +77,7 @@ class QaSettings:
     bidaf: BidafConfig = field(default_factory=BidafConfig)
     pairs: PairsConfig = field(default_factory=PairsConfig)
     qa: ReadingConfig = field(default_factory=ReadingConfig)
-    training: SupervisedConfig = field(default_factory=_training)
+    training: SupervisedConfig = field(default_factory=_training_defaults)
 
 
 def qa_settings(assignments: Iterable[str], seed: int = 0) -> QaSettings:
@@ -271,7 +271,10 @@ def rank_spans(odds: SpanOdds, top: int) -> AnswerRanking:
             best[span] = max(float(log_odds), best.get(span, -np.inf))
     ranked = sorted(best.items(), key=lambda item: -item[1])[:top]
     return AnswerRanking(
-        [RankedSpan(*span, odds, float(np.exp(odds - total))) for span, odds in ranked],
+        [
+            RankedSpan(*span, best_odds, float(np.exp(best_odds - total)))
+            for span, best_odds in ranked
+        ],
         float(np.exp(-total)),
     )
 

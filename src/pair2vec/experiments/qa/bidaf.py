@@ -165,6 +165,7 @@ class Trilinear(nn.Module):
     def __init__(self, dimension: int) -> None:
         """Weights are drawn from torch's generator."""
         super().__init__()
+        # The names are those of saved weights.
         self.of_a, self.of_b, self.of_both = (
             nn.Parameter(nn.init.xavier_uniform_(torch.empty(1, dimension))[0]) for _ in range(3)
         )

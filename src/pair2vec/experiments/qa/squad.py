@@ -170,7 +170,7 @@ def score_squad(
     outcomes = _outcomes(questions, predictions)
     has_answer = outcomes.has_answer
     is_empty = outcomes.no_answer > threshold
-    em, f1 = (np.where(is_empty, ~has_answer, of_span) for of_span in (outcomes.em, outcomes.f1))
+    em, f1 = (np.where(is_empty, ~has_answer, score) for score in (outcomes.em, outcomes.f1))
     return SquadScores(
         len(questions),
         _percent(em),
@@ -209,16 +209,16 @@ def _outcomes(
     )
 
 
-def _best_threshold(outcomes: _Outcomes, of_spans: NDArray[np.float64]) -> BestThreshold:
+def _best_threshold(outcomes: _Outcomes, span_scores: NDArray[np.float64]) -> BestThreshold:
     """Over all thresholds: only those at a score of no answer differ."""
     order = np.argsort(outcomes.no_answer)
     thresholds = np.unique(np.append(outcomes.no_answer, -math.inf))
-    of_empty = (~outcomes.has_answer).astype(np.float64)
-    gained = np.append(0.0, np.cumsum((of_spans - of_empty)[order]))
+    empty_scores = (~outcomes.has_answer).astype(np.float64)
+    gained = np.append(0.0, np.cumsum((span_scores - empty_scores)[order]))
     answered = np.searchsorted(outcomes.no_answer[order], thresholds, side="right")
-    totals = of_empty.sum() + gained[answered]
+    totals = empty_scores.sum() + gained[answered]
     best = int(totals.argmax())
-    value = round(100 * float(totals[best]) / len(of_spans), 2)
+    value = round(100 * float(totals[best]) / len(span_scores), 2)
     return BestThreshold(value, float(thresholds[best]))
 
 
@@ -258,7 +258,7 @@ def score_adversarial(
             originals[original] = matched
         else:
             variants.setdefault(original, []).append(matched)
-    worst = {name: min(matches, key=lambda one: one.f1) for name, matches in variants.items()}
+    worst = {name: min(matches, key=lambda match: match.f1) for name, matches in variants.items()}
     counted = [*({**originals, **worst}).values()]
     plain = [*originals.values()]
     return AdversarialScores(
@@ -301,4 +301,4 @@ def best_match(predicted: str, question: QaQuestion) -> AnswerMatch:
     """
     answers = {answer.text for answer in question.answers if normalise_answer(answer.text)} or {""}
     matches = [match_answer(predicted, answer) for answer in answers]
-    return AnswerMatch(max(one.em for one in matches), max(one.f1 for one in matches))
+    return AnswerMatch(max(match.em for match in matches), max(match.f1 for match in matches))

@@ -14,8 +14,8 @@ from pair2vec.experiments.report.grid import (
     NOTHING,
     Grid,
     count_runs,
-    figure,
-    gain,
+    format_gain,
+    format_spread,
     grid_table,
     usual_settings_sentence,
 )
@@ -102,8 +102,8 @@ def _rows(
     own = [run for run in runs if run.get("words") == words and _pairs(run) == pairs]
     variants = by_note(own, usual) or ({"": []} if pairs in PAPER_ABLATIONS else {})
     return [
-        QaRow(words, pairs, spreads([run["metrics"] for run in of_note]), note)
-        for note, of_note in variants.items()
+        QaRow(words, pairs, spreads([run["metrics"] for run in noted]), note)
+        for note, noted in variants.items()
     ]
 
 
@@ -187,7 +187,7 @@ def qa_grid(summary: QaSummary) -> Grid:
         (
             "paper: ELMo",
             "difference",
-            *(f"{one - other:+.2f}" for one, other in zip(full, base, strict=True)),
+            *(f"{paired - alone:+.2f}" for paired, alone in zip(full, base, strict=True)),
             *(NOTHING, NOTHING),
         ),
     ]
@@ -206,9 +206,12 @@ def _measured(rows: Sequence[QaRow]) -> list[tuple[str, ...]]:
         figures = [row.figures.get(name) for name in (*QA_METRICS, BEST_F1)]
         runs = count_runs([*row.figures.values()])
         words = row.words or NOTHING
-        cells.append((words, _named(_MODELS, row), *map(figure, figures), runs))
+        cells.append((words, _named(_MODELS, row), *map(format_spread, figures), runs))
         if row.pairs != "none":
-            gains = (gain(row.figures.get(name), base.get(name)) for name in (*QA_METRICS, BEST_F1))
+            gains = (
+                format_gain(row.figures.get(name), base.get(name))
+                for name in (*QA_METRICS, BEST_F1)
+            )
             cells.append((words, "difference", *gains, NOTHING))
     return cells
 
@@ -236,8 +239,8 @@ def ablation_grid(summary: QaSummary) -> Grid:
                 row.words or NOTHING,
                 _named(_ABLATIONS, row),
                 *(_two_digits(em), _two_digits(f1), f"{f1 - PAPER_ABLATIONS['pair2vec'][1]:+.2f}"),
-                *map(figure, own),
-                gain(own[1], full),
+                *map(format_spread, own),
+                format_gain(own[1], full),
                 count_runs([*row.figures.values()]),
             )
         )
@@ -259,10 +262,10 @@ def squad_protocol(summary: QaSummary) -> list[str]:
         f"Measured: trained on {files}; tested on {tested or MISSING} questions. EM and F1 of "
         "SQuAD's official program in percent, mean ±standard deviation over runs."
         f"{usual_settings_sentence(summary.usual)}",
-        "SQuAD 2.0: nothing is said where no answer scores higher than the best span (threshold 0, "
-        "not chosen); best F1 is at the threshold that is best for the very questions.",
+        "SQuAD 2.0: the prediction is empty where no answer scores higher than the best span "
+        "(threshold 0, not tuned); best F1 is at the best threshold for the very questions.",
         "AddSent and AddOneSent: the worst of each question's adversaries; all these questions "
-        "have an answer, and the best span is always said.",
+        "have an answer, and the best span is always the prediction.",
         *([f"The best weights were chosen by questions of {chosen}."] if chosen else []),
         "Paper: trained on all of SQuAD 2.0, words by ELMo; its two tables are of different runs.",
     ]

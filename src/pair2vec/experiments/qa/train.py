@@ -98,8 +98,8 @@ def _fingerprint(*sets: QaSet) -> str:
     return digest.hexdigest()
 
 
-class QaLearning:
-    """BiDAF++ and the questions it is trained on."""
+class QaTrainable:
+    """BiDAF++ as a `Trainable`: with the questions it is trained on."""
 
     def __init__(self, network: Bidaf, encoded: EncodedQuestions, reading: ReadingConfig) -> None:
         self.network = network
@@ -117,8 +117,8 @@ class QaLearning:
         )
         self.sizes = length_buckets(self._train.sizes)
 
-    def batch(self, numbers: Int64Array) -> QaBatch:
-        return self._train.batch(numbers)
+    def batch(self, indices: Int64Array) -> QaBatch:
+        return self._train.batch(indices)
 
     def precompute(self, batch: QaBatch) -> QaBatch:
         return precompute_texts(batch, self.network.embedder)
@@ -128,7 +128,7 @@ class QaLearning:
         return {"loss": span_loss(self.network(batch), batch.answers).mean()}
 
 
-class QaTask(QaLearning):
+class QaTask(QaTrainable):
     """BiDAF++ as a `Task` of the supervised loop: with dev questions."""
 
     def __init__(self, network: Bidaf, data: QaData, reading: ReadingConfig) -> None:
@@ -172,9 +172,9 @@ def train_answerer(
     **options: Unpack[RunOptions],
 ) -> Answerer:
     """Train an answerer and save it, or resume its training; see `train_network`."""
-    chosen = settings or QaSettings()
+    resolved = settings or QaSettings()
 
     def task(network: Bidaf) -> QaTask:
-        return QaTask(network, data, chosen.qa)
+        return QaTask(network, data, resolved.qa)
 
-    return Answerer(*train_network(ANSWERER, task, out, data, paths, chosen, **options))
+    return Answerer(*train_network(ANSWERER, task, out, data, paths, resolved, **options))

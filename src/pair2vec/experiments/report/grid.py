@@ -31,14 +31,14 @@ class Grid(NamedTuple):
 
 
 class Part(NamedTuple):
-    """A chapter of the report: tables of the paper beside measurements, and perhaps the figure."""
+    """A part of the report: tables of the paper beside measurements, and perhaps the figure."""
 
     title: str
     grids: Sequence[Grid]
     notes: Sequence[str]
     """The protocol: what the figures depend on."""
     curves: Curves | None = None
-    """Of the figure of accuracy against α; None in a chapter without, {} where it is missing."""
+    """Of the figure of accuracy against α; None in a part without, {} where it is missing."""
 
 
 def grid_table(grid: Grid) -> Table:
@@ -53,7 +53,7 @@ def grid_table(grid: Grid) -> Table:
     return table
 
 
-def figure(spread: Spread | None) -> str:
+def format_spread(spread: Spread | None) -> str:
     """A mean, and the standard deviation of single runs where there are several."""
     if spread is None:
         return MISSING
@@ -61,7 +61,7 @@ def figure(spread: Spread | None) -> str:
     return f"{spread.mean:.2f}{deviation}"
 
 
-def gain(spread: Spread | None, base: Spread | float | None) -> str:
+def format_gain(spread: Spread | None, base: Spread | float | None) -> str:
     """By how much a mean is above another."""
     if spread is None or base is None:
         return MISSING
@@ -78,11 +78,11 @@ def count_runs(figures: Sequence[Spread]) -> str:
     return str(max((figure.runs for figure in figures), default=NOTHING))
 
 
-def plain(text: str) -> str:
+def escaped(text: str) -> str:
     """Text escaped for Markdown, in one line."""
     return re.sub(r"([\\`*_\[\]<>|#$~&])", r"\\\1", " ".join(text.split()))
 
 
-def table_row(cells: Iterable[str]) -> str:
+def markdown_row(cells: Iterable[str]) -> str:
     """A row of a Markdown table, of cells that are Markdown already."""
     return f"| {' | '.join(cells)} |"

@@ -11,7 +11,7 @@ from typing import Any
 from pair2vec.errors import UsageError
 from pair2vec.experiments.evaluation.results import RunResult
 from pair2vec.experiments.report.figures import alpha_svg, inline_svg
-from pair2vec.experiments.report.grid import MISSING, Grid, Part, plain, table_row
+from pair2vec.experiments.report.grid import MISSING, Grid, Part, escaped, markdown_row
 from pair2vec.experiments.report.sections import (
     analogies_part,
     definitions_part,
@@ -33,7 +33,7 @@ _NO_MATPLOTLIB = "The figure (fig:dlie) is not drawn: pip install 'pair2vec[plot
 
 
 def report_parts(results: Sequence[RunResult], config: Mapping[str, Any], model: str) -> list[Part]:
-    """The chapters of the report, from stored results alone.
+    """The parts of the report, from stored results alone.
 
     Args:
         results: Of any tasks.
@@ -98,11 +98,11 @@ def _markdown_page(head: Sequence[str], parts: Sequence[Part], picture: str | No
         parts: In order.
         picture: The name of the file with the figure; None if it could not be drawn.
     """
-    blocks = [f"# {plain(head[0])}", *map(plain, head[1:])]
+    blocks = [f"# {escaped(head[0])}", *map(escaped, head[1:])]
     for part in parts:
-        blocks += [f"## {plain(part.title)}", *_markdown_figure(part, picture)]
+        blocks += [f"## {escaped(part.title)}", *_markdown_figure(part, picture)]
         blocks += [block for grid in part.grids for block in _markdown_table(grid)]
-        blocks += ["\n".join(f"- {plain(note)}" for note in part.notes)] if part.notes else []
+        blocks += ["\n".join(f"- {escaped(note)}" for note in part.notes)] if part.notes else []
     return "\n\n".join(blocks) + "\n"
 
 
@@ -116,8 +116,8 @@ def _markdown_figure(part: Part, picture: str | None) -> list[str]:
 
 def _markdown_table(grid: Grid) -> list[str]:
     rule = ["---"] * grid.labels + ["---:"] * (len(grid.head) - grid.labels)
-    rows = [map(plain, grid.head), rule, *(map(plain, row) for row in grid.rows)]
-    return [f"**{plain(grid.title)}**", "\n".join(map(table_row, rows))]
+    rows = [map(escaped, grid.head), rule, *(map(escaped, row) for row in grid.rows)]
+    return [f"**{escaped(grid.title)}**", "\n".join(map(markdown_row, rows))]
 
 
 _STYLE = """

@@ -24,7 +24,7 @@ PairSourceName = Literal["pair2vec", "wordnet", "none", "pair_distance"]
 """Where relations between two words come from: a pair2vec model; WordNet (the features of KIM);
 nothing; or the difference of the two words' vectors."""
 
-JOINING = "+"
+SEPARATOR = "+"
 """Between the names of several sources, which are concatenated."""
 
 
@@ -60,25 +60,25 @@ class InputPaths:
     """The word vectors whose differences `pair_distance` takes; None is `words`, if a file."""
 
     def __post_init__(self) -> None:
-        kinds, known = self.kinds_of_pairs, get_args(PairSourceName)
-        if not set(kinds) <= set(known) or len(set(kinds)) < len(kinds):
+        sources, known = self.pair_sources, get_args(PairSourceName)
+        if not set(sources) <= set(known) or len(set(sources)) < len(sources):
             raise UsageError(
                 f"--pairs {self.pairs}: it must be one of {', '.join(known)}, or several, each "
-                f"once, as in pair2vec{JOINING}wordnet"
+                f"once, as in pair2vec{SEPARATOR}wordnet"
             )
 
     @property
-    def kinds_of_pairs(self) -> list[PairSourceName]:
+    def pair_sources(self) -> list[PairSourceName]:
         """The sources that are concatenated."""
-        return cast("list[PairSourceName]", self.pairs.split(JOINING))
+        return cast("list[PairSourceName]", self.pairs.split(SEPARATOR))
 
     def replaced(self, others: Mapping[str, str | None]) -> "InputPaths":
-        """A copy with those of `others` that are not None."""
-        given: dict[str, Any] = {name: place for name, place in others.items() if place is not None}
-        return replace(self, **given)
+        """A copy with the paths of `others` that are not None."""
+        changes: dict[str, Any] = {name: path for name, path in others.items() if path is not None}
+        return replace(self, **changes)
 
-    def lasting(self) -> dict[str, Any]:
-        """As they are saved: with absolute paths."""
+    def resolved(self) -> dict[str, Any]:
+        """As they are saved: paths are absolute, names of bundled and hub models stay."""
         names = set(bundled_models())
         return {
             name: os.fspath(Path(value).resolve())
@@ -103,7 +103,7 @@ def open_inputs(paths: InputPaths, words: Iterable[str], config: PairsConfig) ->
     An embedder with trainable weights initialises them from torch's global generator.
 
     Raises:
-        InputError: something is not where it is said to be, or damaged.
+        InputError: an input is missing or damaged.
     """
     distinct = list(dict.fromkeys(words))
     relations, source = open_relations(paths, distinct, config)
@@ -115,7 +115,7 @@ _Opened = tuple[RelationSource, dict[str, Any]]
 
 def open_relations(paths: InputPaths, words: list[str], config: PairsConfig) -> _Opened:
     """The source of relations among these words alone, and what is known of it."""
-    opened = [_SOURCES[kind](paths, words, config) for kind in paths.kinds_of_pairs]
+    opened = [_SOURCES[name](paths, words, config) for name in paths.pair_sources]
     if len(opened) == 1:
         return opened[0]
     known = ChainMap(*(facts for _, facts in opened))
@@ -171,27 +171,29 @@ _SOURCES: dict[PairSourceName, Callable[[InputPaths, list[str], PairsConfig], _O
 
 
 def input_hashes(paths: InputPaths) -> dict[str, str]:
-    """Hashes of the content of all that a network reads its words and relations from."""
+    """Content hashes of the files that a network reads its words and relations from."""
     hashes = {"words": content_hash(Path(paths.words))}
-    kinds = paths.kinds_of_pairs
-    if "pair2vec" in kinds:
+    sources = paths.pair_sources
+    if "pair2vec" in sources:
         hashes["pair_model"] = load_model(find_model(paths.pair_model)).fingerprint
-    if "wordnet" in kinds:
+    if "wordnet" in sources:
         folder = find_dictionary(paths.wordnet)
         hashes["wordnet"] = " ".join(content_hash(folder / name)[:8] for name in DICTIONARY_FILES)
-    if "pair_distance" in kinds and paths.pair_vectors is not None:
+    if "pair_distance" in sources and paths.pair_vectors is not None:
         hashes["pair_vectors"] = content_hash(Path(paths.pair_vectors))
     return hashes
 
 
-def check_input_hashes(found: Mapping[str, str], wanted: Mapping[str, str], folder: Path) -> None:
+def check_input_hashes(
+    actual: Mapping[str, str], expected: Mapping[str, str], folder: Path
+) -> None:
     """Refuse other inputs than those a network was trained with.
 
     Raises:
         InputError: the content of one of them is another.
     """
-    for name in wanted:
-        if found.get(name) != wanted[name]:
+    for name in expected:
+        if actual.get(name) != expected[name]:
             option = f"--{name.replace('_', '-')}"
             raise InputError(
                 f"{folder}: was trained with another content of {option} than what is there now; "

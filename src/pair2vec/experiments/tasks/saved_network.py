@@ -36,19 +36,19 @@ WEIGHTS = "weights.safetensors"
 TRAINING_STATE = "training"
 """Beside these, the folder with what training needs to resume."""
 
-_Kind = NetworkSpec[Any, Any]
+_Spec = NetworkSpec[Any, Any]
 
 
 def save_network(
-    kind: _Kind, folder: Path, network: nn.Module, config: Mapping[str, Any]
+    spec: _Spec, folder: Path, network: nn.Module, config: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Write a network over whatever one is in `folder`; returns its whole config."""
     weights = {name: values.cpu().contiguous() for name, values in copy_weights(network).items()}
     facts = {
-        "kind": kind.name,
-        "format": kind.format,
+        "kind": spec.name,
+        "format": spec.format,
         "version": __version__,
-        **kind.facts,
+        **spec.facts,
         **config,
         "weights": {name: list(values.shape) for name, values in weights.items()},
     }
@@ -63,7 +63,7 @@ def save_network(
 
 
 def load_network(
-    kind: NetworkSpec[SettingsT, NetworkT],
+    spec: NetworkSpec[SettingsT, NetworkT],
     folder: str | os.PathLike[str],
     words: Iterable[str],
     *,
@@ -73,8 +73,8 @@ def load_network(
     """Open a network that `save_network` wrote.
 
     Args:
-        kind: What it must be.
-        folder: Where it is.
+        spec: Of its task.
+        folder: That it was saved in.
         words: All words that its inputs may have.
         moved: By the names of `InputPaths`, those that have moved since it was trained.
         device: "auto", "cpu", "cuda" or "cuda:N".
@@ -82,69 +82,69 @@ def load_network(
     Raises:
         InputError: there is none, it is not complete, or its inputs are not those it had.
     """
-    folder, found_device = Path(folder), find_device(device)
-    config = read_config(kind, folder)
-    settings, named = _described(kind, folder, config)
+    folder, torch_device = Path(folder), find_device(device)
+    config = read_config(spec, folder)
+    settings, named = _settings_and_inputs(spec, folder, config)
     if "input_hashes" not in config:
         raise InputError(f"{folder / NETWORK_CONFIG}: has no hashes of its inputs; train it again")
-    weights = _read_weights(kind, folder / WEIGHTS)
+    weights = _read_weights(folder / WEIGHTS)
     paths = named.replaced(moved or {})
     inputs = open_inputs(paths, words, settings.pairs)
     check_input_hashes(input_hashes(paths), config["input_hashes"], folder)
     # The initial weights are replaced at once: drawing them must not disturb the global generator.
     with torch.random.fork_rng(devices=[]):
-        network = kind.make(inputs, settings)
+        network = spec.make(inputs, settings)
     set_weights(network, weights, os.fspath(folder))
-    return Trained(network.to(found_device).eval(), config, found_device)
+    return Trained(network.to(torch_device).eval(), config, torch_device)
 
 
-def _described(
-    kind: NetworkSpec[SettingsT, NetworkT], folder: Path, config: Mapping[str, Any]
+def _settings_and_inputs(
+    spec: NetworkSpec[SettingsT, NetworkT], folder: Path, config: Mapping[str, Any]
 ) -> tuple[SettingsT, InputPaths]:
     """The settings and inputs of a config."""
     try:
-        return with_settings(kind.defaults, config["settings"]), InputPaths(**config["inputs"])
+        return with_settings(spec.defaults, config["settings"]), InputPaths(**config["inputs"])
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise InputError(
             f"{folder / NETWORK_CONFIG}: does not say how it was made ({error}); train it again"
         ) from error
 
 
-def read_config(kind: _Kind, folder: Path) -> dict[str, Any]:
+def read_config(spec: _Spec, folder: Path) -> dict[str, Any]:
     """What is known of a network.
 
     Raises:
         InputError: there is none, or it is not complete.
     """
     if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder; make {kind.noun_phrase} with '{kind.command}'")
+        raise InputError(f"{folder}: no such folder; make {spec.noun_phrase} with '{spec.command}'")
     if not (folder / NETWORK_CONFIG).exists():
         raise InputError(
-            f"{folder}: not a complete {kind.noun} (no {NETWORK_CONFIG}); if its training was "
+            f"{folder}: not a complete {spec.noun} (no {NETWORK_CONFIG}); if its training was "
             "stopped, --resume continues it"
         )
-    config = _parsed(kind, folder / NETWORK_CONFIG)
+    config = _parse_config(spec, folder / NETWORK_CONFIG)
     if config is None:
-        raise InputError(f"{folder / NETWORK_CONFIG}: is not the config of {kind.title}")
-    if config["format"] > kind.format:
+        raise InputError(f"{folder / NETWORK_CONFIG}: is not the config of {spec.title}")
+    if config["format"] > spec.format:
         raise InputError(
             f"{folder}: format {config['format']} is newer than this version reads "
-            f"({kind.format}); upgrade pair2vec"
+            f"({spec.format}); upgrade pair2vec"
         )
     return config
 
 
-def _parsed(kind: _Kind, path: Path) -> dict[str, Any] | None:
-    """A config, or None for one of something else."""
+def _parse_config(spec: _Spec, path: Path) -> dict[str, Any] | None:
+    """The config of a network of this task; None if it is of something else."""
     try:
         config = json.loads(path.read_bytes())
     except ValueError:
         return None
-    is_ours = isinstance(config, dict) and config.get("kind") == kind.name
+    is_ours = isinstance(config, dict) and config.get("kind") == spec.name
     return config if is_ours and isinstance(config.get("format"), int) else None
 
 
-def _read_weights(kind: _Kind, path: Path) -> dict[str, torch.Tensor]:
+def _read_weights(path: Path) -> dict[str, torch.Tensor]:
     try:
         return load(path.read_bytes())
     except FileNotFoundError as error:
@@ -153,8 +153,8 @@ def _read_weights(kind: _Kind, path: Path) -> dict[str, torch.Tensor]:
         raise InputError(f"{path}: is damaged ({error}); train or copy it again") from error
 
 
-def check_place(kind: _Kind, folder: Path) -> None:
-    """Refuse a place that holds something else than a network of a kind, or a part of one.
+def check_network_folder(spec: _Spec, folder: Path) -> None:
+    """Refuse a folder that holds anything but a network of this task, or a part of one.
 
     Raises:
         UsageError: it is a file, or a folder of other things.
@@ -162,7 +162,7 @@ def check_place(kind: _Kind, folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder}: is a file, not a folder; give another one")
     if not folder.exists() or (
-        (folder / NETWORK_CONFIG).exists() and _parsed(kind, folder / NETWORK_CONFIG)
+        (folder / NETWORK_CONFIG).exists() and _parse_config(spec, folder / NETWORK_CONFIG)
     ):
         return
     ours = {WEIGHTS, TRAINING_STATE}
@@ -173,5 +173,5 @@ def check_place(kind: _Kind, folder: Path) -> None:
     )
     if others:
         raise UsageError(
-            f"{folder}: is not {kind.noun_phrase} and not empty ({others[0]}); give another folder"
+            f"{folder}: is not {spec.noun_phrase} and not empty ({others[0]}); give another folder"
         )

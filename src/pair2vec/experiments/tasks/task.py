@@ -1,4 +1,4 @@
-"""A supervised task: what the loop trains, its settings, and the kinds of networks that are saved.
+"""A supervised task: what the loop trains, its settings, and the networks that are saved.
 
 Shapes: E examples, k measures of how long one is.
 """
@@ -39,7 +39,7 @@ class Trainable(BatchedExamples[BatchT], Protocol[BatchT]):
 
 
 class Task(Trainable[BatchT], Protocol[BatchT]):
-    """And its score on dev examples."""
+    """A trainable network with a score on dev examples, which selects the best weights."""
 
     def score_dev(self) -> DevScores:
         """``score``, the higher the better, and other metrics; the network is in eval mode."""

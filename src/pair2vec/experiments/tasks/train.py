@@ -14,7 +14,7 @@ from pair2vec.experiments.tasks.inputs import InputPaths, Inputs, input_hashes, 
 from pair2vec.experiments.tasks.saved_network import (
     NETWORK_CONFIG,
     TRAINING_STATE,
-    check_place,
+    check_network_folder,
     load_network,
     save_network,
 )
@@ -58,7 +58,7 @@ class RunOptions(TypedDict, total=False):
 
 
 def train_network(  # noqa: PLR0913 - the options of a command, side by side
-    kind: NetworkSpec[SettingsT, NetworkT],
+    spec: NetworkSpec[SettingsT, NetworkT],
     make_task: Callable[[NetworkT], Task[BatchT]],
     out: Path,
     data: TrainingData,
@@ -75,12 +75,12 @@ def train_network(  # noqa: PLR0913 - the options of a command, side by side
     """Train a network, or resume its training, and save it.
 
     Args:
-        kind: Of the network.
-        make_task: What it is to learn.
+        spec: Of the network.
+        make_task: From the network to its task.
         out: Its folder; checkpoints are kept in its folder ``training`` until the end.
         data: To train on, and to choose the best weights by.
         paths: Of word and relation vectors.
-        settings: All the others.
+        settings: Of the network and its training.
         more_words: Words beside those of the data that the returned network is to know.
         device: "auto", "cpu", "cuda" or "cuda:N".
         resume: Resume from the last checkpoint; a complete network is only opened.
@@ -91,51 +91,51 @@ def train_network(  # noqa: PLR0913 - the options of a command, side by side
     Raises:
         Interrupted: it was asked to stop, and wrote a checkpoint.
     """
-    found_device = find_device(device)
+    torch_device = find_device(device)
     words = list(dict.fromkeys([*data.words(), *more_words]))
 
     def job_folder() -> JobFolder:
         hashes = input_hashes(paths)
-        return _job_folder(kind, out, {"inputs": hashes, "settings": asdict(settings)}, data)
+        return _job_folder(spec, out, {"inputs": hashes, "settings": asdict(settings)}, data)
 
     if resume and (out / NETWORK_CONFIG).exists() and job_folder().is_same():
-        return load_network(kind, out, words, device=device)
+        return load_network(spec, out, words, device=device)
     with (
         torch_threads(settings.training.threads),
-        select_device(found_device),
-        forked_rng(settings.training.seed, found_device),
+        select_device(torch_device),
+        forked_rng(settings.training.seed, torch_device),
     ):
         # What is wrong with the inputs shows before anything is written.
         inputs = open_inputs(paths, words, settings.pairs)
-        check_place(kind, out)
+        check_network_folder(spec, out)
         job = job_folder()
         with job.claim(resume=resume, overwrite=overwrite):
             run_context = SupervisedRunContext(
                 folder=out / TRAINING_STATE,
-                device=found_device,
+                device=torch_device,
                 report=report,
                 should_stop=should_stop,
             )
-            network = kind.make(inputs, settings).to(found_device)
+            network = spec.make(inputs, settings).to(torch_device)
             trainer = SupervisedTrainer(make_task(network), settings.training, run_context)
             if not trainer.run():
                 raise Interrupted
             facts = {
-                "model": kind.model,
+                "model": spec.model,
                 **_facts(data, inputs, trainer),
-                "inputs": paths.lasting(),
+                "inputs": paths.resolved(),
                 "input_hashes": job.identity["inputs"],
                 "settings": asdict(settings),
             }
-            config = save_network(kind, out, network, facts)
+            config = save_network(spec, out, network, facts)
             # They are many times the network's size, and it is complete.
             for checkpoint in (out / TRAINING_STATE).glob("step-*.safetensors"):
                 checkpoint.unlink()
-    return Trained(network.eval(), config, found_device)
+    return Trained(network.eval(), config, torch_device)
 
 
 def _job_folder(
-    kind: NetworkSpec[SettingsT, NetworkT], out: Path, chosen: dict[str, Any], data: TrainingData
+    spec: NetworkSpec[SettingsT, NetworkT], out: Path, chosen: dict[str, Any], data: TrainingData
 ) -> JobFolder:
     state = out / TRAINING_STATE
 
@@ -145,7 +145,7 @@ def _job_folder(
 
     def comparable(identity: dict[str, Any]) -> dict[str, Any]:
         try:
-            settings = asdict(with_settings(kind.defaults, identity["settings"]))
+            settings = asdict(with_settings(spec.defaults, identity["settings"]))
         except (KeyError, TypeError, UsageError):
             return identity
         # Both steps compute the same: a job may resume on another device.
@@ -156,7 +156,7 @@ def _job_folder(
         out=out,
         state=state,
         complete=out / NETWORK_CONFIG,
-        product=kind.noun_phrase,
+        product=spec.noun_phrase,
         identity={**chosen, "data": data.fingerprint},
         clear=clear,
         comparable=comparable,
@@ -164,7 +164,7 @@ def _job_folder(
 
 
 def training_pad_length(network: nn.Module) -> PadLength:
-    """Those of the batches that a network on its device learns from: a GPU likes few shapes."""
+    """How training batches are padded: in buckets on a GPU, which captures a graph per shape."""
     return bucketed_length if next(network.parameters()).device.type == "cuda" else exact_length
 
 

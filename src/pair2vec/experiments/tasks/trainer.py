@@ -11,6 +11,7 @@ from typing import Any, Generic, NamedTuple
 import torch
 from torch import Tensor
 
+from pair2vec.arrays import Int64Array
 from pair2vec.experiments.tasks.batches import epoch_batches
 from pair2vec.experiments.tasks.layers import copy_weights, set_weights, trainable_weights
 from pair2vec.experiments.tasks.task import DevScores, SupervisedConfig, Task, Trainable
@@ -113,7 +114,7 @@ class SupervisedProgress(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class SupervisedRunContext:
-    """What a run is given from outside."""
+    """Where a run writes, what it runs on, and whom it reports to."""
 
     folder: Path
     """For checkpoints and metrics."""
@@ -172,7 +173,7 @@ class SupervisedTrainer(Generic[BatchT]):
         return has_converged or self.epoch >= self._config.epochs
 
     def _run_epoch(self, metrics: MetricsFile) -> bool:
-        """What is left of an epoch, and its dev score; False if `should_stop` said so."""
+        """The rest of an epoch, and its dev score; False if `should_stop` ended it."""
         order = epoch_batches(
             self._task.sizes,
             self._config.batch,
@@ -194,14 +195,14 @@ class SupervisedTrainer(Generic[BatchT]):
         self._write_checkpoint_if_due(at_once=every > 0 and self.epoch % every == 0)
         return self._is_over() or not self._run_context.should_stop()
 
-    def _batches(self, order: list[Any]) -> Iterator[tuple[BatchT, int]]:
+    def _batches(self, order: list[Int64Array]) -> Iterator[tuple[BatchT, int]]:
         device = self._run_context.device
-        batches = ((tree_to(self._task.batch(numbers), device), len(numbers)) for numbers in order)
+        batches = ((tree_to(self._task.batch(indices), device), len(indices)) for indices in order)
         # Beside training on a CPU, another thread would only compete for its cores.
         return prefetch(batches, _PREFETCHED) if device.type == "cuda" else batches
 
     def _train_on(self, batch: BatchT, examples: int) -> None:
-        # Summed on the device: reading a value would be to wait for it.
+        # Summed on the device: reading a value would wait for it.
         for name, value in self._step(batch, self._plateau.rate).items():
             before = self._sums.get(name)
             self._sums[name] = value.double() if before is None else before + value

@@ -1,11 +1,11 @@
-"""The fused BiLSTM's kernels against the plain module: errors and speed.
+"""The BiLSTM's Triton kernels against the plain module: errors and speed.
 
-    PYTHONPATH=src python3 benchmarks/fused_lstm.py [--contexts N] [--blocks FORWARD BACKWARD]
+    PYTHONPATH=src python3 benchmarks/lstm_kernels.py [--contexts N] [--blocks FORWARD BACKWARD]
 
 Needs a Hopper GPU and triton. Contexts are drawn by Zipf's law. First the kernels, in bfloat16,
 against the context encoder in float32 on the same numbers: states, and the gradients of W_ih·E_c
 and of W_hh. Then the time of the plain module under autocast, of torch.nn.LSTM (cuDNN) in bfloat16
-and of the kernels. Plain and fused include the gather of the words' rows and the scatter-add of
+and of the kernels. Plain and kernels include the gather of the words' rows and the scatter-add of
 their gradient; cuDNN starts from gathered word vectors, and its time has the product with W_ih
 instead.
 
@@ -52,7 +52,7 @@ class Task(NamedTuple):
 
 
 class Implementation(NamedTuple):
-    """How the states are computed from the trained tensors."""
+    """A way to compute the states from the trained tensors."""
 
     states: Callable[[], Tensor]
     leaves: Sequence[Tensor]
@@ -122,8 +122,7 @@ def plain(task: Task, dtype: torch.dtype) -> Implementation:
     return Implementation(states, [part, task.encoder.state_weight])
 
 
-def fused(task: Task) -> Implementation:
-    """The kernels."""
+def triton(task: Task) -> Implementation:
     part, weight = task.part.bfloat16().requires_grad_(), task.encoder.state_weight
     lengths = torch.full_like(task.contexts[:, 0], task.contexts.shape[1])
     return Implementation(
@@ -143,54 +142,57 @@ def cudnn(task: Task) -> Implementation:
 
 def print_errors(tasks: Sequence[Task]) -> float:
     """Lines for each length; returns the kernels' largest relative error."""
-    print(f"\nError against float32: largest, and relative (of fused, at most {TOLERANCE:.0e})")
+    print(
+        f"\nError against float32: largest, and relative (of the kernels, at most {TOLERANCE:.0e})"
+    )
     print("L                    states       d W_ih·E_c           d W_hh")
     worst = []
     for task in tasks:
         expected = results(plain(task, torch.float32), task)
-        for name, way in (("fused", fused(task)), ("autocast", plain(task, torch.bfloat16))):
-            errors = [error(*pair) for pair in zip(results(way, task), expected, strict=True)]
+        for name, method in (("kernels", triton(task)), ("autocast", plain(task, torch.bfloat16))):
+            errors = [error(*pair) for pair in zip(results(method, task), expected, strict=True)]
             columns = "".join(f"{most:9.1e} {share:7.1e}" for most, share in errors)
             print(f"{task.contexts.shape[1]}  {name:8}{columns}", flush=True)
-            worst += [share for _, share in errors if name == "fused"]
+            worst += [share for _, share in errors if name == "kernels"]
     return float(torch.tensor(worst).max())  # which keeps a NaN
 
 
-def results(way: Implementation, task: Task) -> list[Tensor]:
+def results(method: Implementation, task: Task) -> list[Tensor]:
     """States, and the gradients of the leaves."""
-    return [way.states().detach(), *way.gradients(task.d_states)]
+    return [method.states().detach(), *method.gradients(task.d_states)]
 
 
-def error(found: Tensor, expected: Tensor) -> tuple[float, float]:
+def error(actual: Tensor, expected: Tensor) -> tuple[float, float]:
     """The largest difference, and ‖difference‖ / ‖expected‖."""
-    difference = found.float() - expected
+    difference = actual.float() - expected
     return float(difference.abs().max()), float(difference.norm() / expected.norm())
 
 
 def print_times(tasks: Sequence[Task]) -> None:
     """A line for each length, and their sum."""
-    print("\nms forward, and forward and backward; × is how much faster fused is in both")
-    print("L              plain            cuDNN            fused    × plain  × cuDNN")
+    print("\nms forward, and forward and backward; × is how much faster the kernels are in both")
+    print("L              plain            cuDNN          kernels    × plain  × cuDNN")
     rows = []
     for task in tasks:
-        ways = (plain(task, torch.bfloat16), cudnn(task), fused(task))
-        rows.append([times(way, task.d_states) for way in ways])
+        methods = (plain(task, torch.bfloat16), cudnn(task), triton(task))
+        rows.append([times(method, task.d_states) for method in methods])
         print_row(str(task.contexts.shape[1]), rows[-1])
     columns = zip(*rows, strict=True)
     print_row("all", [Times(*map(sum, zip(*column, strict=True))) for column in columns])
 
 
 def print_row(name: str, row: Sequence[Times]) -> None:
-    """The times of plain, cuDNN and fused, and the ratios."""
+    """The times of plain, cuDNN and kernels, and the ratios."""
     columns = "".join(f"{ms.forward:8.3f} {ms.both:8.3f}" for ms in row)
-    first, second, ours = (ms.both for ms in row)
-    print(f"{name:3} {columns}{first / ours:11.1f}{second / ours:9.1f}", flush=True)
+    plain_ms, cudnn_ms, kernels_ms = (ms.both for ms in row)
+    print(
+        f"{name:3} {columns}{plain_ms / kernels_ms:11.1f}{cudnn_ms / kernels_ms:9.1f}", flush=True
+    )
 
 
-def times(way: Implementation, d_states: Tensor) -> Times:
-    """Measured one after the other."""
+def times(method: Implementation, d_states: Tensor) -> Times:
     d_states = d_states.bfloat16()
-    return Times(milliseconds(way.states), milliseconds(lambda: way.gradients(d_states)))
+    return Times(milliseconds(method.states), milliseconds(lambda: method.gradients(d_states)))
 
 
 def milliseconds(work: Callable[[], object]) -> float:

@@ -55,15 +55,15 @@ _Question = TypeVar("_Question", SlotQuestion, AnalogyQuestion)
 
 
 class WorldAnswer(NamedTuple):
-    """A question, a model's ranking of the candidates, and how a baseline does."""
+    """A question, a model's ranking of the candidates, and the score of a baseline."""
 
     question: SlotQuestion | AnalogyQuestion
     ranked: tuple[str, ...]
     """The candidates, the best first."""
     best_of_all: str
     """Of the whole vocabulary."""
-    counted: float
-    """The chance of the most frequent co-occurrence to be right, its ties drawn at random."""
+    co_occurrence: float
+    """The probability that the candidate with the most co-occurrences is right, ties at random."""
 
 
 class WorldAccuracy(NamedTuple):
@@ -76,7 +76,8 @@ class WorldAccuracy(NamedTuple):
     """The best candidate is right."""
     right_of_all: float
     """The best word of the whole vocabulary is right."""
-    counted: float
+    co_occurrence: float
+    """Of the baseline: the candidate that co-occurs most often with x."""
     chance: float
 
 
@@ -98,22 +99,22 @@ def analogy_questions(
     world: MiniWorld, seed: int = 0, per_relation: int = 60
 ) -> list[AnalogyQuestion]:
     """At most `per_relation` questions on stated facts, and one on each held-out fact."""
-    draw = Random(seed)
+    rng = Random(seed)
     return [
         question
         for relation in WORLD_RELATIONS
-        for question in _analogies(world.facts_of(relation), per_relation, draw)
+        for question in _analogies(world.facts_of(relation), per_relation, rng)
     ]
 
 
-def _analogies(facts: list[Fact], most: int, draw: Random) -> Iterator[AnalogyQuestion]:
+def _analogies(facts: list[Fact], most: int, rng: Random) -> Iterator[AnalogyQuestion]:
     seen = [fact for fact in facts if not fact.held_out]
     held_out = [fact for fact in facts if fact.held_out]
-    for fact in [*draw.sample(seen, min(most, len(seen))), *held_out]:
+    for fact in [*rng.sample(seen, min(most, len(seen))), *held_out]:
         answers, candidates = _answers(fact, facts), _candidates(fact, facts)
         # Were b an answer, repeating it would be right; were b x, a would be the answer.
         examples = [other for other in seen if other.y not in {*answers, fact.x}]
-        a, b = draw.choice(examples)[1:3]
+        a, b = rng.choice(examples)[1:3]
         yield AnalogyQuestion(fact.relation, a, b, fact.x, answers, candidates, fact.held_out)
 
 
@@ -157,8 +158,8 @@ def _answer(
     for question in questions:
         words = [match.word for match in rank(question)]
         candidates = [word for word in words if word in question.candidates]
-        counted = counts[ids[question.x], [ids[word] for word in candidates]]
-        tied = [word for word, n in zip(candidates, counted, strict=True) if n == counted.max()]
+        with_x = counts[ids[question.x], [ids[word] for word in candidates]]
+        tied = [word for word, n in zip(candidates, with_x, strict=True) if n == with_x.max()]
         baseline = len(question.answers.intersection(tied)) / len(tied)
         answers.append(WorldAnswer(question, tuple(candidates), words[0], baseline))
     return answers
@@ -203,7 +204,7 @@ def _accuracy(relation: str, held_out: bool, answers: Sequence[WorldAnswer]) -> 
         len(group),
         _mean(answer.ranked[0] in answer.question.answers for answer in group),
         _mean(answer.best_of_all in answer.question.answers for answer in group),
-        _mean(answer.counted for answer in group),
+        _mean(answer.co_occurrence for answer in group),
         _mean(len(answer.question.answers) / len(answer.ranked) for answer in group),
     )
 

@@ -1,4 +1,7 @@
-"""A random corpus with its vectors and neighbours, for benchmarks that measure only speed."""
+"""A random corpus with its vectors and neighbours, for benchmarks that measure only speed.
+
+Not a benchmark itself.
+"""
 
 from contextlib import closing
 from pathlib import Path

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from pair2vec.api import Pair2vec, load
-from pair2vec.experiments.miniworld.exam import (
+from pair2vec.experiments.miniworld.evaluate import (
     WorldAccuracy,
     analogy_questions,
     answer_analogies,
@@ -47,9 +47,13 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     return Trained(corpus, Pair2vec(model))
 
 
-def overall(found: list[WorldAccuracy], *, held_out: bool) -> WorldAccuracy:
-    (mark,) = [mark for mark in found if mark.relation == "all" and mark.held_out == held_out]
-    return mark
+def overall(accuracies: list[WorldAccuracy], *, held_out: bool) -> WorldAccuracy:
+    (accuracy,) = [
+        accuracy
+        for accuracy in accuracies
+        if accuracy.relation == "all" and accuracy.held_out == held_out
+    ]
+    return accuracy
 
 
 def test_stated_relations_are_known(trained: Trained) -> None:
@@ -63,7 +67,7 @@ def test_implied_relations_are_known_where_counting_knows_nothing(trained: Train
     answers = answer_slots(slot_questions(WORLD), trained.model, trained.corpus)
     held_out = overall(world_accuracies(answers), held_out=True)
     assert held_out.chance < 0.1
-    assert held_out.counted == 0
+    assert held_out.co_occurrence == 0
     assert held_out.right > 0.5
 
 
@@ -79,9 +83,9 @@ def test_knowledge_of_implied_relations_lies_in_the_words(trained: Trained, tmp_
 
 def test_analogies_hold_on_stated_and_on_implied_pairs(trained: Trained) -> None:
     questions = analogy_questions(WORLD)
-    found = world_accuracies(answer_analogies(questions, trained.model, trained.corpus))
-    assert overall(found, held_out=False).right > 0.75
-    assert overall(found, held_out=True).right > 0.5
+    accuracies = world_accuracies(answer_analogies(questions, trained.model, trained.corpus))
+    assert overall(accuracies, held_out=False).right > 0.75
+    assert overall(accuracies, held_out=True).right > 0.5
 
 
 def test_scores_rank_frequent_triples_as_mvpmi_does(trained: Trained) -> None:
