@@ -61,14 +61,14 @@ def plain_mlp(encoder: PairEncoder, words: Tensor, x: Tensor, y: Tensor) -> Tens
 def test_the_mlp_in_two_steps_is_the_plain_one_with_its_gradients(layers: int) -> None:
     encoder = make("mlp", layers)
     words = random(WORDS, SIZE).requires_grad_()
-    found, expected = (way(encoder, words, *pairs()) for way in (encode, plain_mlp))
-    torch.testing.assert_close(found, expected, rtol=0, atol=1e-5)
+    actual, expected = (way(encoder, words, *pairs()) for way in (encode, plain_mlp))
+    torch.testing.assert_close(actual, expected, rtol=0, atol=1e-5)
 
     leaves = [words, *encoder.parameters()]
     assert len(leaves) == 1 + 2 * layers
     weights = random(PAIRS, SIZE, seed=2)
     gradients, plain_gradients = (
-        torch.autograd.grad((result * weights).sum(), leaves) for result in (found, expected)
+        torch.autograd.grad((result * weights).sum(), leaves) for result in (actual, expected)
     )
     for gradient, plain in zip(gradients, plain_gradients, strict=True):
         torch.testing.assert_close(gradient, plain, rtol=0, atol=1e-5)
@@ -77,8 +77,8 @@ def test_the_mlp_in_two_steps_is_the_plain_one_with_its_gradients(layers: int) -
 def test_multiply_is_the_product_of_normalised_words() -> None:
     words, (x, y) = random(WORDS, SIZE), pairs()
     unit = words / words.norm(dim=1, keepdim=True)
-    found = encode(make("multiply"), words, x, y)
-    torch.testing.assert_close(found, unit[x] * unit[y], rtol=0, atol=1e-6)
+    actual = encode(make("multiply"), words, x, y)
+    torch.testing.assert_close(actual, unit[x] * unit[y], rtol=0, atol=1e-6)
 
 
 def test_difference_is_the_normalised_difference_of_the_words_as_they_are() -> None:
@@ -86,9 +86,9 @@ def test_difference_is_the_normalised_difference_of_the_words_as_they_are() -> N
     different = x != y
     x, y = x[different], y[different]
     apart = words[x] - words[y]
-    found = encode(make("difference"), words, x, y)
-    torch.testing.assert_close(found, apart / apart.norm(dim=1, keepdim=True), rtol=0, atol=1e-6)
-    assert found.norm(dim=1).tolist() == pytest.approx([1.0] * len(x), abs=1e-6)
+    actual = encode(make("difference"), words, x, y)
+    torch.testing.assert_close(actual, apart / apart.norm(dim=1, keepdim=True), rtol=0, atol=1e-6)
+    assert actual.norm(dim=1).tolist() == pytest.approx([1.0] * len(x), abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -111,9 +111,9 @@ def test_a_zero_word_or_a_word_paired_with_itself_gives_finite_values(compositio
     words = random(WORDS, SIZE)
     words[3] = 0
     leaf = words.requires_grad_()
-    found = encode(make(composition), leaf, torch.tensor([3, 3, 5]), torch.tensor([4, 3, 5]))
-    (gradient,) = torch.autograd.grad(found.sum(), leaf)
-    assert bool(found.isfinite().all())
+    encoded = encode(make(composition), leaf, torch.tensor([3, 3, 5]), torch.tensor([4, 3, 5]))
+    (gradient,) = torch.autograd.grad(encoded.sum(), leaf)
+    assert bool(encoded.isfinite().all())
     assert bool(gradient.isfinite().all())
 
 
@@ -144,17 +144,17 @@ def test_padded_vectors_give_the_same_pairs_and_gradients_padded(
 ) -> None:
     encoder, words = make(composition), random(WORDS, SIZE).requires_grad_()
     wide = functional.pad(words, (0, width - SIZE))
-    found, expected = (encode(encoder, vectors, *pairs()) for vectors in (wide, words))
-    assert found.shape == (PAIRS, width)
-    torch.testing.assert_close(found[:, :SIZE], expected, rtol=0, atol=1e-6)
-    assert not found[:, SIZE:].any()
+    actual, expected = (encode(encoder, vectors, *pairs()) for vectors in (wide, words))
+    assert actual.shape == (PAIRS, width)
+    torch.testing.assert_close(actual[:, :SIZE], expected, rtol=0, atol=1e-6)
+    assert not actual[:, SIZE:].any()
 
     # Whatever gradient the zeros are given.
     weights = random(PAIRS, width, seed=2)
     leaves = [words, *encoder.parameters()]
-    of_found = torch.autograd.grad((found * weights).sum(), leaves)
-    of_expected = torch.autograd.grad((expected * weights[:, :SIZE]).sum(), leaves)
-    for gradient, narrow in zip(of_found, of_expected, strict=True):
+    actual_gradients = torch.autograd.grad((actual * weights).sum(), leaves)
+    expected_gradients = torch.autograd.grad((expected * weights[:, :SIZE]).sum(), leaves)
+    for gradient, narrow in zip(actual_gradients, expected_gradients, strict=True):
         torch.testing.assert_close(gradient, narrow, rtol=0, atol=1e-5)
 
 

@@ -35,13 +35,15 @@ def test_each_row_gets_the_sum_of_the_values_that_name_it(
 ) -> None:
     """However many rows are said to be frequent, none of them and more than there are too."""
     expected = [[0] * WIDTH for _ in range(COUNT)]
-    for row, given_values in named:
-        for column, value in enumerate(given_values):
+    for row, row_values in named:
+        for column, value in enumerate(row_values):
             expected[row][column] += value
     rows = torch.tensor([row for row, _ in named], dtype=torch.long)
-    values = torch.tensor([each for _, each in named], dtype=torch.float32).view(-1, WIDTH)
-    found = scatter_add_rows(values, rows, COUNT, frequent)
-    assert found.tolist() == expected
+    values = torch.tensor([row_values for _, row_values in named], dtype=torch.float32).view(
+        -1, WIDTH
+    )
+    actual = scatter_add_rows(values, rows, COUNT, frequent)
+    assert actual.tolist() == expected
 
 
 def test_rows_and_values_may_come_in_any_shape() -> None:
@@ -58,53 +60,53 @@ def test_rows_and_values_may_come_in_any_shape() -> None:
 def test_many_small_numbers_are_summed_exactly_in_half_precision_too(frequent: int) -> None:
     """In bfloat16 itself, 256 + 1 is 256."""
     values = torch.ones(1000, WIDTH, dtype=torch.bfloat16)
-    found = scatter_add_rows(values, torch.arange(1000) % 2, 3, frequent)
-    assert found.dtype == torch.float32
-    assert found.tolist() == [[500.0] * WIDTH, [500.0] * WIDTH, [0.0] * WIDTH]
+    actual = scatter_add_rows(values, torch.arange(1000) % 2, 3, frequent)
+    assert actual.dtype == torch.float32
+    assert actual.tolist() == [[500.0] * WIDTH, [500.0] * WIDTH, [0.0] * WIDTH]
 
 
 def test_doubles_are_summed_in_double_precision() -> None:
     values = torch.tensor([[1.0], [2.0**-40]], dtype=torch.float64)
-    found = scatter_add_rows(values, torch.tensor([1, 1]), 2)
-    assert found.dtype == torch.float64
-    assert found.tolist() == [[0.0], [1 + 2.0**-40]]
+    actual = scatter_add_rows(values, torch.tensor([1, 1]), 2)
+    assert actual.dtype == torch.float64
+    assert actual.tolist() == [[0.0], [1 + 2.0**-40]]
 
 
 @dtypes
 def test_copied_rows_are_those_of_the_table_in_the_given_precision(dtype: torch.dtype) -> None:
     rows = torch.tensor([[5, 0, 0], [3, 5, 1]])
-    found = copy_rows(table(), rows, dtype)
-    assert found.dtype == dtype
-    assert torch.equal(found, table()[rows].to(dtype))
+    actual = copy_rows(table(), rows, dtype)
+    assert actual.dtype == dtype
+    assert torch.equal(actual, table()[rows].to(dtype))
 
 
 @dtypes
 def test_the_gradient_of_copied_rows_is_that_of_gathered_ones(dtype: torch.dtype) -> None:
     """A row that is named twice gets both gradients, and one that is not named none."""
-    of_table, rows = table(dtype), torch.tensor([[5, 0, 0], [3, 5, 1]])
+    source, rows = table(dtype), torch.tensor([[5, 0, 0], [3, 5, 1]])
     weights = random(2, 3, WIDTH, seed=1, dtype=dtype)
-    found, expected = (
-        torch.autograd.grad((taken * weights).sum(), of_table)[0]
-        for taken in (copy_rows(of_table, rows, dtype), gather_rows(of_table, rows))
+    actual, expected = (
+        torch.autograd.grad((taken * weights).sum(), source)[0]
+        for taken in (copy_rows(source, rows, dtype), gather_rows(source, rows))
     )
-    assert found.dtype == dtype
-    torch.testing.assert_close(found, expected)
-    assert not found[[2, 4]].any()
-    assert bool((found[[0, 1, 3, 5]] != 0).all())
+    assert actual.dtype == dtype
+    torch.testing.assert_close(actual, expected)
+    assert not actual[[2, 4]].any()
+    assert bool((actual[[0, 1, 3, 5]] != 0).all())
 
 
 def test_the_gradient_of_rows_copied_to_half_precision_is_summed_in_that_of_the_table() -> None:
-    of_table, rows = table(), torch.full((1000,), 4)
-    (found,) = torch.autograd.grad(copy_rows(of_table, rows, torch.bfloat16).sum(), of_table)
-    assert found.dtype == torch.float32
-    assert found[4].tolist() == [1000.0] * WIDTH
-    assert float(found.sum()) == 1000 * WIDTH
+    source, rows = table(), torch.full((1000,), 4)
+    (actual,) = torch.autograd.grad(copy_rows(source, rows, torch.bfloat16).sum(), source)
+    assert actual.dtype == torch.float32
+    assert actual[4].tolist() == [1000.0] * WIDTH
+    assert float(actual.sum()) == 1000 * WIDTH
 
 
 def test_the_gradient_of_copied_rows_is_their_slope() -> None:
     rows = torch.tensor([4, 0, 4, 4, 1])
     assert torch.autograd.gradcheck(
-        lambda given: copy_rows(given, rows, torch.float64), (table(torch.float64),)
+        lambda source: copy_rows(source, rows, torch.float64), (table(torch.float64),)
     )
 
 

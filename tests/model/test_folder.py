@@ -62,11 +62,11 @@ def test_a_model_survives_its_folder(
     model = saved(tmp_path / "new" / "model", precision=precision)
     assert model.names == tuple(tensors())
     for name, expected in tensors().items():
-        found = model.array(name)
-        assert found.dtype == np.float32
-        assert found.shape == expected.shape
+        actual = model.array(name)
+        assert actual.dtype == np.float32
+        assert actual.shape == expected.shape
         kept_as_is = expected.ndim != 2
-        np.testing.assert_allclose(found, expected, rtol=0, atol=0 if kept_as_is else tolerance)
+        np.testing.assert_allclose(actual, expected, rtol=0, atol=0 if kept_as_is else tolerance)
     assert model.vocabulary.words == (*SPECIAL_TOKENS, "the", "été", "'s")
     assert model.vocabulary.counts.tolist() == [0, 0, 0, 0, 9, 5, 2]
     assert model.config.items() >= CONFIG.items()
@@ -185,8 +185,8 @@ def test_a_killed_save_is_no_model_and_the_next_save_heals_it(
     with pytest.raises(InputError, match=r"not a complete model \(no config\.json\)"):
         load_model(tmp_path)
     save_model(tmp_path, tensors(seed=2), VOCABULARY, {})
-    found = load_model(tmp_path).array("pair.words")
-    np.testing.assert_array_equal(found, tensors(seed=2)["pair.words"])
+    actual = load_model(tmp_path).array("pair.words")
+    np.testing.assert_array_equal(actual, tensors(seed=2)["pair.words"])
     assert {path.name for path in tmp_path.iterdir()} == set(folder.MODEL_FILES)
 
 

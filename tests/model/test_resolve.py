@@ -13,7 +13,7 @@ import pytest
 from tests.tiny_model import save_tiny_model
 
 from pair2vec.errors import InputError, UsageError
-from pair2vec.model import resolve as shelf
+from pair2vec.model import resolve
 from pair2vec.model.folder import load_model
 from pair2vec.model.resolve import bundled_models, find_model, push_model
 
@@ -27,7 +27,7 @@ def bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("second", "first"):
         save_tiny_model(folder / name)
     (folder / "no-model").mkdir()
-    monkeypatch.setattr(shelf, "BUNDLED", folder)
+    monkeypatch.setattr(resolve, "BUNDLED", folder)
     return folder
 
 
@@ -51,7 +51,7 @@ def test_an_unknown_name_is_refused_with_the_known_ones(
 ) -> None:
     with pytest.raises(UsageError, match=r"third: no such folder, .* bundled are first, second"):
         find_model("third")
-    monkeypatch.setattr(shelf, "BUNDLED", bundle / "nowhere")
+    monkeypatch.setattr(resolve, "BUNDLED", bundle / "nowhere")
     with pytest.raises(UsageError, match="no models are bundled"):
         find_model("first")
     with pytest.raises(UsageError, match="no model given"):

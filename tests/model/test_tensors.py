@@ -34,11 +34,11 @@ ARRAYS = DTYPES.flatmap(
 )
 
 
-def assert_same(found: Arrays, expected: Arrays) -> None:
-    assert found.keys() == expected.keys()
+def assert_same(actual: Arrays, expected: Arrays) -> None:
+    assert actual.keys() == expected.keys()
     for name, array in expected.items():
-        assert found[name].dtype == array.dtype
-        np.testing.assert_array_equal(found[name], array, strict=True)
+        assert actual[name].dtype == array.dtype
+        np.testing.assert_array_equal(actual[name], array, strict=True)
 
 
 @given(tensors=st.dictionaries(st.text("abé.", min_size=1), ARRAYS, max_size=4))
@@ -139,10 +139,10 @@ def test_int8_uses_its_whole_range_in_each_row(table: NDArray[np.float32]) -> No
 
 def test_int8_keeps_zero_rows_zero_beside_rows_of_any_size() -> None:
     table = np.array([[0, 0], [1e-45, -1e-45], [1e30, 1]], np.float32)
-    found = Rows(*quantise_rows(table))[...]
-    assert found[0].tolist() == [0, 0]
-    assert np.isfinite(found).all()
-    assert math.isclose(found[2, 0], 1e30, rel_tol=1e-6)
+    actual = Rows(*quantise_rows(table))[...]
+    assert actual[0].tolist() == [0, 0]
+    assert np.isfinite(actual).all()
+    assert math.isclose(actual[2, 0], 1e30, rel_tol=1e-6)
 
 
 @given(tables(65504))
@@ -207,10 +207,10 @@ def test_a_name_that_int8_needs_for_scales_is_refused_only_there() -> None:
 def test_rows_of_ids_of_any_shape_equal_those_of_the_whole_table(ids: NDArray[np.intp]) -> None:
     table = np.linspace(-1, 1, 15, dtype=np.float32).reshape(5, 3)
     for rows in (Rows(table), Rows(table.astype(np.float16)), Rows(*quantise_rows(table))):
-        found = rows[ids]
-        assert found.dtype == np.float32
-        assert found.shape == (*ids.shape, 3)
-        np.testing.assert_array_equal(found, rows[...][ids])
+        actual = rows[ids]
+        assert actual.dtype == np.float32
+        assert actual.shape == (*ids.shape, 3)
+        np.testing.assert_array_equal(actual, rows[...][ids])
 
 
 def test_rows_take_ints_slices_masks_and_lists_even_empty() -> None:

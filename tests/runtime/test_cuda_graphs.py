@@ -81,9 +81,9 @@ def test_every_batch_is_computed_once_whether_captured_or_not() -> None:
     work, capture = Sums(), RunAgain()
     run = GraphedFunction(work, capture)
     batches = [batch(1), batch(2), batch(3, 5), batch(4), batch(5, 5), batch(6), batch(7, 1)]
-    found = [run(each)["sum"].item() for each in batches]
+    actual = [run(each)["sum"].item() for each in batches]
     expected = [2 * 1 + 3, 2 * 2 + 3, 5 * 3 + 3, 2 * 4 + 3, 5 * 5 + 3, 2 * 6 + 3, 7 + 3]
-    assert found == work.done == expected
+    assert actual == work.done == expected
     # The shape of the last came once only.
     assert capture.captured == 2
 
@@ -91,8 +91,8 @@ def test_every_batch_is_computed_once_whether_captured_or_not() -> None:
 def test_results_are_not_overwritten_and_batches_not_changed() -> None:
     run = GraphedFunction(Sums(), RunAgain())
     batches = [batch(first) for first in (1.0, 2.0, 3.0)]
-    found = [run(each) for each in batches]
-    assert [each["sum"].item() for each in found] == [5, 7, 9]
+    actual = [run(each) for each in batches]
+    assert [each["sum"].item() for each in actual] == [5, 7, 9]
     assert [each["x"].tolist() for each in batches] == [[1, 1], [2, 2], [3, 3]]
 
 

@@ -111,8 +111,8 @@ def test_remote_folders_are_walked_in_order_without_hidden_files_and_the_output(
 ) -> None:
     write_text(memory)
     (RemotePath(memory) / "out" / "tokens.bin").write_file(b"x")
-    found = find_sources([memory], exclude=RemotePath(f"{memory}/out"))
-    assert found == [f"{memory}/{name}" for name in ("a.gz", "b/1.bz2", "b/2.txt")]
+    actual = find_sources([memory], exclude=RemotePath(f"{memory}/out"))
+    assert actual == [f"{memory}/{name}" for name in ("a.gz", "b/1.bz2", "b/2.txt")]
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -127,9 +127,9 @@ def test_a_corpus_from_and_to_remote_folders_is_the_same_to_the_byte(
     expected = as_made_from(folder, contents(str(tmp_path / "corpus")))
     write_text(f"{remote}/text")
     manifest = make_corpus([f"{remote}/text"], f"{remote}/corpus", CONFIG, workers=workers)
-    found = contents(f"{remote}/corpus")
-    assert found["manifest.json"] == manifest.to_json()
-    assert as_made_from(f"{remote}/text", found) == expected
+    actual = contents(f"{remote}/corpus")
+    assert actual["manifest.json"] == manifest.to_json()
+    assert as_made_from(f"{remote}/text", actual) == expected
 
 
 def test_a_file_url_is_a_local_path(tmp_path: Path) -> None:
@@ -141,14 +141,14 @@ def test_a_file_url_is_a_local_path(tmp_path: Path) -> None:
     assert by_url.folder == tmp_path / "by url"
 
 
-def test_a_stopped_remote_job_goes_on_from_its_finished_pieces(memory: str) -> None:
+def test_a_stopped_remote_job_resumes_from_its_finished_pieces(memory: str) -> None:
     write_text(f"{memory}/text")
-    made = 0
+    tokens_before = 0
 
     def stop_in_the_middle(progress: PrepareProgress) -> None:
-        nonlocal made
-        made = progress.tokens
-        if made > 2000:
+        nonlocal tokens_before
+        tokens_before = progress.tokens
+        if tokens_before > 2000:
             raise KeyboardInterrupt
 
     arguments = ([f"{memory}/text"], f"{memory}/corpus", CONFIG)
@@ -156,12 +156,14 @@ def test_a_stopped_remote_job_goes_on_from_its_finished_pieces(memory: str) -> N
         make_corpus(*arguments, report=stop_in_the_middle)
     reports: list[PrepareProgress] = []
     manifest = make_corpus(*arguments, report=reports.append)
-    assert made + max(r.tokens for r in reports if r.stage == "read") == manifest.text_tokens
+    assert (
+        tokens_before + max(r.tokens for r in reports if r.stage == "read") == manifest.text_tokens
+    )
     make_corpus([f"{memory}/text"], f"{memory}/at once", CONFIG)
     assert contents(f"{memory}/corpus") == contents(f"{memory}/at once")
 
 
-def test_a_remote_corpus_is_refused_unless_told_to_overwrite(memory: str) -> None:
+def test_a_remote_corpus_is_refused_without_overwrite(memory: str) -> None:
     write_text(f"{memory}/text")
     make_corpus([f"{memory}/text"], f"{memory}/corpus", CONFIG)
     with pytest.raises(UsageError, match="already holds a corpus"):

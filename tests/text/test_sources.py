@@ -12,7 +12,7 @@ import pytest
 
 from pair2vec.errors import InputError, UsageError
 from pair2vec.text import sources
-from pair2vec.text.engines import local_engine
+from pair2vec.text.engines import process_map
 from pair2vec.text.sources import Source, find_sources
 
 TEXT = "".join(f"Sentence {random.Random(n).random()} of many.\n" for n in range(20_000)).encode()
@@ -76,7 +76,7 @@ def test_a_bzip2_file_of_many_streams_reads_the_same_in_parallel(tmp_path: Path)
     cuts = sorted(random.Random(0).sample(range(len(TEXT)), 200))
     parts = [TEXT[a:b] for a, b in zip([0, *cuts], [*cuts, len(TEXT)], strict=True)]
     path.write_bytes(b"".join(map(bz2.compress, parts)) * 8)
-    with local_engine(2) as ordered_map, Source(str(path)) as source:
+    with process_map(2) as ordered_map, Source(str(path)) as source:
         assert b"".join(source.blocks(ordered_map)) == TEXT * 8
         assert source.record().sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
 

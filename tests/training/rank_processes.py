@@ -18,10 +18,10 @@ from pair2vec.cli.main import main
 from pair2vec.text.corpus import open_corpus
 from pair2vec.training.distributed import SINGLE_PROCESS, TIMEOUT, ProcessGroup, init_process_group
 from pair2vec.training.recipes import Recipe
-from pair2vec.training.train import Interrupted, start_of, train
+from pair2vec.training.train import Interrupted, initial_word_vectors, train
 from pair2vec.training.trainer import RunContext, Trainer
 
-Made = TypeVar("Made")
+ResultT = TypeVar("ResultT")
 
 # Processes are forked from one that has imported all there is to import.
 _fresh = multiprocessing.get_context("forkserver")
@@ -31,28 +31,28 @@ Environment = dict[str, str]
 
 def environments(count: int, seconds: float = 45) -> list[Environment]:
     """As torchrun makes them."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
     common = {"WORLD_SIZE": f"{count}", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": f"{port}"}
     return [{**common, "RANK": f"{rank}", TIMEOUT: f"{seconds}"} for rank in range(count)]
 
 
 def in_ranks(
-    work: Callable[..., Made], *arguments: object, count: int = 2, seconds: float = 45
-) -> list[Made]:
-    """What `work` returns on each rank; it is given that rank, and the arguments."""
+    work: Callable[..., ResultT], *arguments: object, count: int = 2, seconds: float = 45
+) -> list[ResultT]:
+    """What `work` returns on result rank; it is given that rank, and the arguments."""
     with ProcessPoolExecutor(count, mp_context=_fresh) as pool:
-        made = [
+        results = [
             pool.submit(_work, environment, work, arguments)
             for environment in environments(count, seconds)
         ]
-        return [each.result() for each in made]
+        return [result.result() for result in results]
 
 
 def _work(
-    environment: Environment, work: Callable[..., Made], arguments: tuple[object, ...]
-) -> Made:
+    environment: Environment, work: Callable[..., ResultT], arguments: tuple[object, ...]
+) -> ResultT:
     os.environ.update(environment)
     torch.set_num_threads(1)
     with init_process_group("cpu") as ranks:
@@ -81,7 +81,7 @@ def trainer_on(ranks: ProcessGroup, folder: Path, out: Path, recipe: Recipe) -> 
     """With a folder for each rank, to see which of them are written to."""
     corpus, own = open_corpus(folder), out / f"rank-{ranks.rank}"
     run_context = RunContext(own, torch.device("cpu"), lambda _: None, lambda: False, ranks)
-    return Trainer(corpus, recipe, start_of(corpus, recipe, None), None, run_context)
+    return Trainer(corpus, recipe, initial_word_vectors(corpus, recipe, None), None, run_context)
 
 
 def digest_after_training(ranks: ProcessGroup, folder: Path, out: Path, recipe: Recipe) -> str:

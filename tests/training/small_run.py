@@ -73,14 +73,14 @@ def metrics_of(out: Path) -> list[dict[str, float]]:
     ]
 
 
-def assert_identical(found: SavedModel, expected: SavedModel) -> None:
-    assert found.names == expected.names
+def assert_identical(actual: SavedModel, expected: SavedModel) -> None:
+    assert actual.names == expected.names
     for name in expected.names:
-        assert np.array_equal(found.array(name), expected.array(name)), name
-    loss = found.config["metrics"]["validation_loss"]
+        assert np.array_equal(actual.array(name), expected.array(name)), name
+    loss = actual.config["metrics"]["validation_loss"]
     assert loss == expected.config["metrics"]["validation_loss"]
-    assert found.config["triples"] == expected.config["triples"]
-    assert metrics_of(found.folder) == metrics_of(expected.folder)
+    assert actual.config["triples"] == expected.config["triples"]
+    assert metrics_of(actual.folder) == metrics_of(expected.folder)
 
 
 def given_vectors(corpus: Corpus) -> NDArray[np.float32]:

@@ -29,61 +29,61 @@ def triples(words: list[int], length: int = 4) -> TripleTensors:
 @pytest.mark.parametrize("rows_at_once", [7, 50, 2048])
 def test_nearest_words_are_those_of_a_full_search(rows_at_once: int) -> None:
     vectors = torch.randn(50, 8, generator=generator())
-    found = nearest_words(vectors, 6, rows_at_once)
+    nearest = nearest_words(vectors, 6, rows_at_once)
     for word in range(50):
         others = [other for other in range(SPECIAL, 50) if other != word]
         cosine = {
             other: float(torch.cosine_similarity(vectors[word], vectors[other], dim=0))
             for other in others
         }
-        assert found[word].tolist() == sorted(others, key=lambda n: -cosine[n])[:6]
+        assert nearest[word].tolist() == sorted(others, key=lambda n: -cosine[n])[:6]
 
 
 def test_all_other_words_can_be_the_nearest() -> None:
-    found = nearest_words(torch.randn(9, 3, generator=generator()), 4)
-    assert set(found[6].tolist()) == {4, 5, 7, 8}
+    nearest = nearest_words(torch.randn(9, 3, generator=generator()), 4)
+    assert set(nearest[6].tolist()) == {4, 5, 7, 8}
 
 
 @pytest.mark.parametrize("typed", [0, 1, 3])
 def test_typed_negatives_come_last_and_are_among_the_neighbours(typed: int) -> None:
     neighbours = torch.arange(len(COUNTS) * 2, dtype=torch.int32).view(-1, 2) + 1000
     config = NegativesConfig(words=3, typed=typed)
-    source = NegativeSampler(config, COUNTS, neighbours, CPU)
-    found = source.complete(triples([4, 6, 10, 7] * 50), generator())
-    assert source.typed == typed
-    for words, others in ((found.x, found.other_x), (found.y, found.other_y)):
+    sampler = NegativeSampler(config, COUNTS, neighbours, CPU)
+    batch = sampler.complete(triples([4, 6, 10, 7] * 50), generator())
+    assert sampler.typed == typed
+    for words, others in ((batch.x, batch.other_x), (batch.y, batch.other_y)):
         assert others.shape == (200, 3)
         assert bool((others[:, : 3 - typed] < len(COUNTS)).all())
         for word, row in zip(words.tolist(), others[:, 3 - typed :].tolist(), strict=True):
             assert set(row) <= set(neighbours[word].tolist())
-    seen = set(found.other_x[:, 3 - typed :].flatten().tolist())
+    seen = set(batch.other_x[:, 3 - typed :].flatten().tolist())
     assert seen == (set(neighbours[[4, 6, 7, 10]].flatten().tolist()) if typed else set())
 
 
 def test_without_neighbours_all_negative_words_are_drawn_by_frequency() -> None:
-    source = NegativeSampler(NegativesConfig(words=3, typed=2), COUNTS, None, CPU)
-    found = source.complete(triples([4, 6] * 30_000), generator())
+    sampler = NegativeSampler(NegativesConfig(words=3, typed=2), COUNTS, None, CPU)
+    batch = sampler.complete(triples([4, 6] * 30_000), generator())
     weights = COUNTS**0.75
     weights[:SPECIAL] = 0
-    assert source.typed == 0
-    assert_drawn_as_often_as(weights / weights.sum(), found.other_x)
-    assert_drawn_as_often_as(weights / weights.sum(), found.other_y)
+    assert sampler.typed == 0
+    assert_drawn_as_often_as(weights / weights.sum(), batch.other_x)
+    assert_drawn_as_often_as(weights / weights.sum(), batch.other_y)
 
 
 def test_x_and_y_get_negatives_of_their_own() -> None:
-    source = NegativeSampler(NegativesConfig(words=3, typed=0), COUNTS, None, CPU)
-    found = source.complete(triples([4, 6] * 100), generator())
-    assert not torch.equal(found.other_x, found.other_y)
+    sampler = NegativeSampler(NegativesConfig(words=3, typed=0), COUNTS, None, CPU)
+    batch = sampler.complete(triples([4, 6] * 100), generator())
+    assert not torch.equal(batch.other_x, batch.other_y)
 
 
 def test_each_negative_context_is_another_order_of_the_batch() -> None:
-    source = NegativeSampler(NegativesConfig(contexts=3), COUNTS, None, CPU)
-    found = source.complete(triples([4, 6] * 50), generator())
-    assert found.shuffles.shape == (100, 3)
-    for column in found.shuffles.T:
+    sampler = NegativeSampler(NegativesConfig(contexts=3), COUNTS, None, CPU)
+    batch = sampler.complete(triples([4, 6] * 50), generator())
+    assert batch.shuffles.shape == (100, 3)
+    for column in batch.shuffles.T:
         assert sorted(column.tolist()) == list(range(100))
         assert column.tolist() != list(range(100))
-    assert len({tuple(column.tolist()) for column in found.shuffles.T}) == 3
+    assert len({tuple(column.tolist()) for column in batch.shuffles.T}) == 3
 
 
 def test_there_may_be_no_negative_contexts_or_no_negative_words() -> None:
@@ -96,10 +96,10 @@ def test_there_may_be_no_negative_contexts_or_no_negative_words() -> None:
 
 def test_completing_a_batch_leaves_its_triples_as_they_are() -> None:
     batch = triples([4, 6, 7])
-    found = NegativeSampler(NegativesConfig(), COUNTS, None, CPU).complete(batch, generator())
-    assert found.x.tolist() == batch.x.tolist()
-    assert found.y.tolist() == batch.y.tolist()
-    assert [group.tolist() for group in found.contexts] == [c.tolist() for c in batch.contexts]
+    completed = NegativeSampler(NegativesConfig(), COUNTS, None, CPU).complete(batch, generator())
+    assert completed.x.tolist() == batch.x.tolist()
+    assert completed.y.tolist() == batch.y.tolist()
+    assert [group.tolist() for group in completed.contexts] == [c.tolist() for c in batch.contexts]
 
 
 def test_more_typed_negatives_than_negatives_are_refused() -> None:
@@ -115,9 +115,9 @@ def test_triples_as_tensors_are_the_same_numbers() -> None:
     draw = np.random.default_rng(0)
     contexts = tuple(draw.integers(9, size=(size, length)) for size, length in [(3, 4), (0, 5)])
     triples = TripleBatch(draw.integers(9, size=3), draw.integers(9, size=3), contexts)
-    found = TripleTensors.from_numpy(triples)
-    assert found.x.tolist() == triples.x.tolist()
-    assert found.y.tolist() == triples.y.tolist()
-    assert [group.tolist() for group in found.contexts] == [c.tolist() for c in contexts]
-    assert [group.shape for group in found.contexts] == [(3, 4), (0, 5)]
-    assert {tensor.dtype for tensor in (found.x, found.y, *found.contexts)} == {torch.int64}
+    tensors = TripleTensors.from_numpy(triples)
+    assert tensors.x.tolist() == triples.x.tolist()
+    assert tensors.y.tolist() == triples.y.tolist()
+    assert [group.tolist() for group in tensors.contexts] == [c.tolist() for c in contexts]
+    assert [group.shape for group in tensors.contexts] == [(3, 4), (0, 5)]
+    assert {tensor.dtype for tensor in (tensors.x, tensors.y, *tensors.contexts)} == {torch.int64}

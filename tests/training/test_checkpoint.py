@@ -22,13 +22,13 @@ def make(step: int) -> Checkpoint:
     return Checkpoint(step, tensors, {"place": [0, 1, 2], "best": float("inf"), "none": None})
 
 
-def assert_same(found: Checkpoint | None, expected: Checkpoint) -> None:
-    assert found is not None
-    assert (found.step, found.state) == (expected.step, expected.state)
-    assert set(found.tensors) == set(expected.tensors)
+def assert_same(actual: Checkpoint | None, expected: Checkpoint) -> None:
+    assert actual is not None
+    assert (actual.step, actual.state) == (expected.step, expected.state)
+    assert set(actual.tensors) == set(expected.tensors)
     for name, tensor in expected.tensors.items():
-        assert found.tensors[name].dtype == tensor.dtype
-        assert torch.equal(found.tensors[name], tensor)
+        assert actual.tensors[name].dtype == tensor.dtype
+        assert torch.equal(actual.tensors[name], tensor)
 
 
 def test_a_checkpoint_survives_its_file(tmp_path: Path) -> None:
@@ -40,9 +40,9 @@ def test_a_checkpoint_survives_its_file(tmp_path: Path) -> None:
 def test_a_parameter_is_saved_as_its_values(tmp_path: Path) -> None:
     weight = torch.nn.Parameter(torch.ones(2))
     write_checkpoint(tmp_path, Checkpoint(1, {"weight": weight}, {}))
-    found = last_checkpoint(tmp_path)
-    assert found is not None
-    assert not found.tensors["weight"].requires_grad
+    checkpoint = last_checkpoint(tmp_path)
+    assert checkpoint is not None
+    assert not checkpoint.tensors["weight"].requires_grad
 
 
 def test_without_a_checkpoint_there_is_none(tmp_path: Path) -> None:

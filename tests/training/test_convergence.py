@@ -119,11 +119,11 @@ def test_free_scores_converge_to_the_pmi_of_the_objective(config: NegativesConfi
         expected = mvpmi(counts, k_x=config.words, k_y=config.words, k_c=config.contexts)
     else:
         expected = pmi(counts, k_c=config.contexts)
-    found = optimised(table, config)
+    scores = optimised(table, config)
     seen = table > 0
-    error = np.abs(found - expected)[seen].max()
+    error = np.abs(scores - expected)[seen].max()
     assert error < TOLERANCE
     # The scores differ by far more than the tolerance, so that no constant would pass.
     assert np.ptp(np.asarray(expected)[seen]) > 20 * TOLERANCE
     # Two triples never occur though their pairs and contexts do: on the way to minus infinity.
-    assert max(found[1, 2, 0], found[2, 0, 1]) < found[seen].min()
+    assert max(scores[1, 2, 0], scores[2, 0, 1]) < scores[seen].min()

@@ -95,7 +95,7 @@ def test_two_ranks_train_as_one_does_on_their_batches_together() -> None:
     first, second = in_ranks(train_all)
     for config, by_first, by_second in zip(CONFIGS, first, second, strict=True):
         expected = train(SINGLE_PROCESS, config, "plain")
-        for found, of_other in zip(by_first, by_second, strict=True):
-            for tensor, other, alone in zip(found, of_other, expected, strict=True):
+        for actual, by_other_rank in zip(by_first, by_second, strict=True):
+            for tensor, other, alone in zip(actual, by_other_rank, expected, strict=True):
                 assert np.array_equal(tensor, other)
                 np.testing.assert_allclose(tensor, alone, rtol=0, atol=TOLERANCE)

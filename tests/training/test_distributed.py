@@ -168,8 +168,8 @@ def compare_with_dense_sums(ranks: ProcessGroup) -> int:
     def compare(named: list[tuple[set[int], set[int]]], seed: int) -> None:
         draw = torch.Generator().manual_seed(seed)
         by_rank = [[touched(rows, draw) for rows in tables] for tables in named]
-        found = all_reduce_rows(ranks, by_rank[ranks.rank])
-        for table, parts in zip(found, zip(*by_rank, strict=True), strict=True):
+        actual = all_reduce_rows(ranks, by_rank[ranks.rank])
+        for table, parts in zip(actual, zip(*by_rank, strict=True), strict=True):
             rows, sums = dense(parts)
             assert table.rows.tolist() == rows
             assert torch.equal(table.values, sums[rows])

@@ -15,8 +15,8 @@ from pair2vec.training.steps import STEP_METRICS
 
 def step_values(seed: int) -> dict[str, float]:
     """Metrics of a step."""
-    found = np.random.default_rng(seed).uniform(size=len(STEP_METRICS)).tolist()
-    return dict(zip(STEP_METRICS, found, strict=True))
+    values = np.random.default_rng(seed).uniform(size=len(STEP_METRICS)).tolist()
+    return dict(zip(STEP_METRICS, values, strict=True))
 
 
 def steps_in(path: Path) -> list[int]:
@@ -32,12 +32,12 @@ def write_steps(path: Path, steps: list[int], resumed_at: int = 0) -> None:
 def test_averages_are_means_over_batches() -> None:
     averages, values = Averages(), [step_values(seed) for seed in range(3)]
     losses = [averages.add(each) for each in values]
-    found = averages.take(8)
-    assert list(found) == ["loss", *STEP_METRICS, "triples_per_second"]
-    assert found["loss"] == pytest.approx(sum(losses) / 3)
+    means = averages.take(8)
+    assert list(means) == ["loss", *STEP_METRICS, "triples_per_second"]
+    assert means["loss"] == pytest.approx(sum(losses) / 3)
     for name in STEP_METRICS:
-        assert found[name] == pytest.approx(sum(each[name] for each in values) / 3)
-    assert found["triples_per_second"] > 0
+        assert means[name] == pytest.approx(sum(each[name] for each in values) / 3)
+    assert means["triples_per_second"] > 0
 
 
 def test_the_loss_of_a_step_is_the_sum_of_all_groups_and_of_nothing_else() -> None:
@@ -62,10 +62,10 @@ def test_averages_resume_from_their_state() -> None:
         fresh.state = json.loads(json.dumps(resumed.state))
         resumed = fresh
         resumed.add(step_values(seed))
-    expected, found = whole.take(8), resumed.take(8)
+    expected, actual = whole.take(8), resumed.take(8)
     expected.pop("triples_per_second")
-    found.pop("triples_per_second")
-    assert found == expected
+    actual.pop("triples_per_second")
+    assert actual == expected
 
 
 def test_each_line_is_flushed_at_once(tmp_path: Path) -> None:

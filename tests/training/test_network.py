@@ -1,4 +1,4 @@
-"""The network, which computes once a distinct word, against one that looks up every word."""
+"""The network, which computes once per distinct word, against one that looks up every word."""
 
 import pytest
 import torch
@@ -81,14 +81,14 @@ class PlainModel:
         encoder = self._network.context
         width = 4 * HIDDEN
         half = slice(direction * width, (direction + 1) * width)
-        state = memory = torch.zeros(HIDDEN, dtype=torch.float64)
+        state = cell = torch.zeros(HIDDEN, dtype=torch.float64)
         states = []
         for word in words:
             gates = encoder.input_weight[half] @ word + encoder.bias[half]
             gates = gates + encoder.state_weight[direction].T @ state
             i, f, g, o = gates.view(4, HIDDEN)
-            memory = f.sigmoid() * memory + i.sigmoid() * g.tanh()
-            state = o.sigmoid() * memory.tanh()
+            cell = f.sigmoid() * cell + i.sigmoid() * g.tanh()
+            state = o.sigmoid() * cell.tanh()
             states.append(state)
         return torch.stack(states)
 
@@ -118,13 +118,13 @@ def test_loss_and_gradients_are_those_of_the_plain_model(k_c: int, words: int, t
     tables = ["pair_words", "context_words"]
     vectors = [outcome.touched[name].vectors for name in tables]
     plain_tables = [plain.pair_words.weight, plain.context_words.weight]
-    found = torch.autograd.grad(loss, [*weights, *vectors])
+    actual = torch.autograd.grad(loss, [*weights, *vectors])
     expected = torch.autograd.grad(plain_loss, [*weights, *plain_tables])
-    for one, other in zip(found[:-2], expected[:-2], strict=True):
-        torch.testing.assert_close(one, other, rtol=0, atol=1e-9)
-    for name, of_rows, dense in zip(tables, found[-2:], expected[-2:], strict=True):
+    for gradient, plain_gradient in zip(actual[:-2], expected[:-2], strict=True):
+        torch.testing.assert_close(gradient, plain_gradient, rtol=0, atol=1e-9)
+    for name, row_gradients, dense in zip(tables, actual[-2:], expected[-2:], strict=True):
         scattered = torch.zeros(WORDS, SIZE, dtype=torch.float64)
-        scattered[outcome.touched[name].rows] = of_rows
+        scattered[outcome.touched[name].rows] = row_gradients
         torch.testing.assert_close(scattered, dense, rtol=0, atol=1e-9)
         assert not scattered[10:].any()
 

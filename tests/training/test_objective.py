@@ -47,10 +47,15 @@ def test_undecided_model_pays_log_two_per_comparison(k_c: int, words: int, typed
 @pytest.mark.parametrize("k_c", [1, 2, 5])
 def test_without_negative_words_the_loss_is_the_bivariate_objective(k_c: int) -> None:
     scores = scores_of(k_c, 0)
-    found = losses(scores, 0)
+    group_losses = losses(scores, 0)
     expected = pytest.approx([-bivariate(scores, row) for row in range(TRIPLES)])
-    assert found.total().tolist() == expected
-    for group in (found.other_x, found.other_y, found.typed_x, found.typed_y):
+    assert group_losses.total().tolist() == expected
+    for group in (
+        group_losses.other_x,
+        group_losses.other_y,
+        group_losses.typed_x,
+        group_losses.typed_y,
+    ):
         assert group.tolist() == [0.0] * TRIPLES
 
 
@@ -63,20 +68,20 @@ def test_with_negative_words_the_loss_is_the_multivariate_objective(typed: int) 
 
 def test_each_group_of_negatives_pays_for_itself() -> None:
     scores = scores_of(2, 3)
-    found = losses(scores, 1)
+    group_losses = losses(scores, 1)
 
     def pay(group: Tensor) -> object:
         return pytest.approx([-sum(log_sigma(-score) for score in row) for row in group.tolist()])
 
-    assert found.observed.tolist() == pytest.approx(
+    assert group_losses.observed.tolist() == pytest.approx(
         [-log_sigma(score) for score in scores.observed.tolist()]
     )
-    assert found.contexts.tolist() == pay(scores.contexts)
-    assert found.other_x.tolist() == pay(scores.other_x[:, :2])
-    assert found.other_y.tolist() == pay(scores.other_y[:, :2])
-    assert found.typed_x.tolist() == pay(scores.other_x[:, 2:])
-    assert found.typed_y.tolist() == pay(scores.other_y[:, 2:])
-    assert found.total().tolist() == torch.stack(found).sum(dim=0).tolist()
+    assert group_losses.contexts.tolist() == pay(scores.contexts)
+    assert group_losses.other_x.tolist() == pay(scores.other_x[:, :2])
+    assert group_losses.other_y.tolist() == pay(scores.other_y[:, :2])
+    assert group_losses.typed_x.tolist() == pay(scores.other_x[:, 2:])
+    assert group_losses.typed_y.tolist() == pay(scores.other_y[:, 2:])
+    assert group_losses.total().tolist() == torch.stack(group_losses).sum(dim=0).tolist()
 
 
 def test_scores_far_from_zero_have_a_finite_loss() -> None:
@@ -89,13 +94,13 @@ def test_a_score_is_the_product_of_its_pair_and_its_context(words: int) -> None:
     pairs = random(TRIPLES, 1 + 2 * words, SIZE, seed=0)
     contexts = random(TRIPLES, SIZE, seed=1)
     shuffles = torch.tensor([[5, 1], [4, 0], [3, 2], [0, 5], [1, 3], [2, 4]])
-    found = score_triples(pairs, contexts, contexts[shuffles])
-    assert [group.shape[1:].numel() for group in found] == [1, 2, words, words]
+    actual = score_triples(pairs, contexts, contexts[shuffles])
+    assert [group.shape[1:].numel() for group in actual] == [1, 2, words, words]
     for row in range(TRIPLES):
         observed, *others = [float(pair @ contexts[row]) for pair in pairs[row]]
-        assert float(found.observed[row]) == pytest.approx(observed)
-        assert found.contexts[row].tolist() == pytest.approx(
+        assert float(actual.observed[row]) == pytest.approx(observed)
+        assert actual.contexts[row].tolist() == pytest.approx(
             [float(pairs[row, 0] @ contexts[other]) for other in shuffles[row]]
         )
-        assert found.other_x[row].tolist() == pytest.approx(others[:words])
-        assert found.other_y[row].tolist() == pytest.approx(others[words:])
+        assert actual.other_x[row].tolist() == pytest.approx(others[:words])
+        assert actual.other_y[row].tolist() == pytest.approx(others[words:])

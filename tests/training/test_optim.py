@@ -57,12 +57,12 @@ def at(step: int) -> StepRate:
 
 def ours(optimiser: Optimiser, rows_of: Callable[[int], Tensor | None]) -> Tensor:
     """The table after all steps."""
-    found = table()
+    parameter = table()
     for step in range(STEPS):
         rows = rows_of(step)
-        given = gradient(step) if rows is None else gradient(step)[rows]
-        optimiser.update("table", found, given, at(step), rows)
-    return found
+        step_gradient = gradient(step) if rows is None else gradient(step)[rows]
+        optimiser.update("table", parameter, step_gradient, at(step), rows)
+    return parameter
 
 
 def plain(make: MakePlain, rows_of: Callable[[int], Tensor | None]) -> Tensor:
@@ -82,8 +82,8 @@ def plain(make: MakePlain, rows_of: Callable[[int], Tensor | None]) -> Tensor:
 
 @pytest.mark.parametrize("name", OPTIMISERS)
 def test_a_whole_parameter_moves_as_with_torch(name: str) -> None:
-    found = ours(OPTIMISERS[name](), lambda _: None)
-    torch.testing.assert_close(found, plain(PLAIN[name], lambda _: None), rtol=0, atol=1e-6)
+    actual = ours(OPTIMISERS[name](), lambda _: None)
+    torch.testing.assert_close(actual, plain(PLAIN[name], lambda _: None), rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -101,16 +101,16 @@ def test_adam_and_adamw_are_torchs_to_the_bit(adam: Adam, make: MakePlain) -> No
 
 
 def test_a_rate_and_step_on_the_device_give_what_numbers_do() -> None:
-    adam, found = Adam(decay=0.1, decoupled=True), table()
+    adam, actual = Adam(decay=0.1, decoupled=True), table()
     on_device = StepRate(torch.zeros(()), torch.zeros(()))
     for step in range(STEPS):
         # As before each replay of a CUDA graph.
         for tensor, value in zip(on_device, at(step), strict=True):
             assert isinstance(tensor, Tensor)
             tensor.fill_(value)
-        adam.update("table", found, gradient(step), on_device)
+        adam.update("table", actual, gradient(step), on_device)
     expected = ours(Adam(decay=0.1, decoupled=True), lambda _: None)
-    torch.testing.assert_close(found, expected, rtol=0, atol=1e-5)
+    torch.testing.assert_close(actual, expected, rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", OPTIMISERS)
@@ -118,28 +118,31 @@ def test_a_table_whose_rows_are_all_touched_moves_as_with_torch(name: str) -> No
     def in_any_order(step: int) -> Tensor:
         return torch.randperm(ROWS, generator=torch.Generator().manual_seed(step))
 
-    found = ours(OPTIMISERS[name](), in_any_order)
-    torch.testing.assert_close(found, plain(PLAIN[name], lambda _: None), rtol=0, atol=1e-6)
+    actual = ours(OPTIMISERS[name](), in_any_order)
+    torch.testing.assert_close(actual, plain(PLAIN[name], lambda _: None), rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["sgd", "adagrad"])
 def test_touched_rows_move_as_in_a_dense_update(name: str) -> None:
-    found = ours(OPTIMISERS[name](), some_rows)
-    torch.testing.assert_close(found, plain(PLAIN[name], some_rows), rtol=0, atol=1e-6)
+    actual = ours(OPTIMISERS[name](), some_rows)
+    torch.testing.assert_close(actual, plain(PLAIN[name], some_rows), rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", OPTIMISERS)
 def test_untouched_rows_and_their_state_do_not_change_by_a_bit(name: str) -> None:
     optimiser = OPTIMISERS[name]()
-    found = table()
-    optimiser.update("table", found, gradient(0), at(0))
-    before, state = found.clone(), {key: value.clone() for key, value in optimiser.state.items()}
+    parameter = table()
+    optimiser.update("table", parameter, gradient(0), at(0))
+    before, state = (
+        parameter.clone(),
+        {key: value.clone() for key, value in optimiser.state.items()},
+    )
     rows = torch.tensor([2, 5])
-    optimiser.update("table", found, gradient(1)[rows], at(1), rows)
+    optimiser.update("table", parameter, gradient(1)[rows], at(1), rows)
     untouched = torch.ones(ROWS, dtype=torch.bool)
     untouched[rows] = False
-    assert torch.equal(found[untouched], before[untouched])
-    assert not bool((found[rows] == before[rows]).any())
+    assert torch.equal(parameter[untouched], before[untouched])
+    assert not bool((parameter[rows] == before[rows]).any())
     for key, value in optimiser.state.items():
         assert torch.equal(value[untouched], state[key][untouched])
         assert not torch.equal(value[rows], state[key][rows])
@@ -159,32 +162,32 @@ def test_state_is_kept_by_name() -> None:
 def test_an_optimiser_resumes_from_its_state() -> None:
     whole = OPTIMISERS["adam"]()
     expected = ours(whole, some_rows)
-    found, optimiser = table(), OPTIMISERS["adam"]()
+    actual, optimiser = table(), OPTIMISERS["adam"]()
     for step in range(STEPS):
         fresh = OPTIMISERS["adam"]()
         fresh.state = optimiser.state
         optimiser = fresh
         rows = some_rows(step)
-        optimiser.update("table", found, gradient(step)[rows], at(step), rows)
-    assert torch.equal(found, expected)
+        optimiser.update("table", actual, gradient(step)[rows], at(step), rows)
+    assert torch.equal(actual, expected)
 
 
 def ours_where(optimiser: Optimiser, rows_of: Callable[[int], Tensor]) -> Tensor:
     """The table after all steps, each with a gradient of the whole and some rows to be changed."""
-    found = table()
+    parameter = table()
     for step in range(STEPS):
         changed = torch.zeros(ROWS, 1, dtype=torch.bool)
         changed[rows_of(step)] = True
         on_device = (torch.tensor(n, dtype=torch.float64) for n in (rate_of(step), step + 1.0))
-        optimiser.update_where(changed, "table", found, gradient(step), StepRate(*on_device))
-    return found
+        optimiser.update_where(changed, "table", parameter, gradient(step), StepRate(*on_device))
+    return parameter
 
 
 @pytest.mark.parametrize("name", OPTIMISERS)
 def test_a_masked_dense_update_is_the_update_of_those_rows(name: str) -> None:
     by_rows, by_where = OPTIMISERS[name](), OPTIMISERS[name]()
-    found, expected = ours_where(by_where, some_rows), ours(by_rows, some_rows)
-    torch.testing.assert_close(found, expected, rtol=0, atol=1e-6)
+    actual, expected = ours_where(by_where, some_rows), ours(by_rows, some_rows)
+    torch.testing.assert_close(actual, expected, rtol=0, atol=1e-6)
     assert by_where.state.keys() == by_rows.state.keys()
     for key, value in by_rows.state.items():
         torch.testing.assert_close(by_where.state[key], value)
@@ -194,13 +197,16 @@ def test_a_masked_dense_update_is_the_update_of_those_rows(name: str) -> None:
 def test_where_masked_a_gradient_that_is_not_finite_changes_nothing(
     name: str,
 ) -> None:
-    optimiser, found = OPTIMISERS[name](), table()
-    optimiser.update("table", found, gradient(0), at(0))
-    before, state = found.clone(), {key: value.clone() for key, value in optimiser.state.items()}
+    optimiser, parameter = OPTIMISERS[name](), table()
+    optimiser.update("table", parameter, gradient(0), at(0))
+    before, state = (
+        parameter.clone(),
+        {key: value.clone() for key, value in optimiser.state.items()},
+    )
     broken = torch.full((ROWS, SIZE), torch.nan)
     on_device = StepRate(torch.tensor(RATE), torch.tensor(2.0))
-    optimiser.update_where(torch.tensor(False), "table", found, broken, on_device)
-    assert torch.equal(found, before)
+    optimiser.update_where(torch.tensor(False), "table", parameter, broken, on_device)
+    assert torch.equal(parameter, before)
     for key, value in optimiser.state.items():
         assert torch.equal(value, state[key])
 
@@ -240,11 +246,11 @@ def test_a_run_shorter_than_its_warm_up_only_rises(total_steps: int) -> None:
 def rates(losses: list[float]) -> list[float]:
     """The rate before each step, when the step has this loss."""
     schedule = Plateau(1.0, plateau_steps=3, plateau_factor=0.5)
-    found = []
+    before_steps = []
     for step, loss in enumerate(losses):
-        found.append(schedule.rate(step))
+        before_steps.append(schedule.rate(step))
         schedule.observe(step, loss)
-    return found
+    return before_steps
 
 
 def test_a_falling_loss_keeps_the_rate() -> None:
@@ -263,14 +269,14 @@ def test_a_plateau_resumes_from_its_state() -> None:
     losses = [5.0, 6.0, 4.0, 4.5, 4.5, 4.5, 4.5, 3.0, 3.5, 3.5, 3.5, 3.5]
     expected = rates(losses)
     schedule = Plateau(1.0, plateau_steps=3, plateau_factor=0.5)
-    found = []
+    actual = []
     for step, loss in enumerate(losses):
         resumed = Plateau(1.0, plateau_steps=3, plateau_factor=0.5)
         resumed.state.update(schedule.state)
         schedule = resumed
-        found.append(schedule.rate(step))
+        actual.append(schedule.rate(step))
         schedule.observe(step, loss)
-    assert found == expected
+    assert actual == expected
     assert len(set(expected)) == 3
 
 
@@ -291,8 +297,8 @@ def test_the_rate_falls_with_dev_scores_as_torch_lets_it(patience: int) -> None:
 
 def test_only_a_higher_score_is_a_better_one() -> None:
     plateau = DevPlateau(1.0, factor=0.5, patience=0)
-    found = [plateau.observe(score) for score in (0.5, 0.5, 0.6, 0.4)]
-    assert found == [True, False, True, False]
+    is_best = [plateau.observe(score) for score in (0.5, 0.5, 0.6, 0.4)]
+    assert is_best == [True, False, True, False]
     assert (plateau.best, plateau.epochs_since_best) == (0.6, 1)
 
 

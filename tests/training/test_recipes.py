@@ -67,7 +67,7 @@ def test_without_any_settings_the_recipe_is_fast() -> None:
 
 
 def test_assignments_are_read_as_their_type() -> None:
-    found = resolve(
+    recipe = resolve(
         "paper",
         None,
         [
@@ -82,8 +82,8 @@ def test_assignments_are_read_as_their_type() -> None:
     training = replace(
         paper().training, batch=64, rate=0.001, clip=5.0, optimiser="adam", schedule="constant"
     )
-    assert found == replace(paper(), name="mine", training=training)
-    assert isinstance(found.training.clip, float)
+    assert recipe == replace(paper(), name="mine", training=training)
+    assert isinstance(recipe.training.clip, float)
 
 
 def test_a_later_assignment_prevails() -> None:

@@ -23,9 +23,9 @@ def test_pair_distance_publishes_the_given_vectors_without_training(
     size = {"dimension": SIZE}
     recipe = with_settings(pair_distance(), {"pair": size, "context": size})
     own = open_corpus(shutil.copytree(corpus.folder, tmp_path / "corpus"))
-    found = run(own, tmp_path / "model", recipe, vectors=vectors, report=reports.append)
-    assert np.array_equal(found.array("pair.words")[4:], given_vectors(corpus))
-    assert found.config["triples"] == 0
+    model = run(own, tmp_path / "model", recipe, vectors=vectors, report=reports.append)
+    assert np.array_equal(model.array("pair.words")[4:], given_vectors(corpus))
+    assert model.config["triples"] == 0
     assert not reports
 
 
@@ -33,9 +33,9 @@ def test_word_tables_are_initialised_from_vectors(
     corpus: Corpus, vectors: Path, tmp_path: Path
 ) -> None:
     recipe = small(steps=1, rate=0.0)
-    found = run(corpus, tmp_path / "model", recipe, vectors=vectors)
+    model = run(corpus, tmp_path / "model", recipe, vectors=vectors)
     for name in ("pair.words", "context.words"):
-        assert np.array_equal(found.array(name)[4:], given_vectors(corpus))
+        assert np.array_equal(model.array(name)[4:], given_vectors(corpus))
 
 
 def test_from_a_random_start_vectors_still_define_the_neighbours(
@@ -45,9 +45,9 @@ def test_from_a_random_start_vectors_still_define_the_neighbours(
         small(steps=1, rate=0.0, start="random", report_steps=1), {"negatives": {"typed": 1}}
     )
     own = open_corpus(shutil.copytree(corpus.folder, tmp_path / "corpus"))
-    found = run(own, tmp_path / "model", recipe, vectors=vectors)
+    model = run(own, tmp_path / "model", recipe, vectors=vectors)
     random = run(corpus, tmp_path / "random", small(steps=1, rate=0.0))
-    assert np.array_equal(found.array("pair.words"), random.array("pair.words"))
+    assert np.array_equal(model.array("pair.words"), random.array("pair.words"))
     line = json.loads((tmp_path / "model/training/metrics.jsonl").read_text().splitlines()[0])
     assert line["typed_x"] > 0
 

@@ -121,13 +121,13 @@ def named_words(batch: TrainingBatch) -> dict[str, list[int]]:
     }
 
 
-def assert_same(found: Run, expected: Run) -> None:
+def assert_same(actual: Run, expected: Run) -> None:
     """All weights, and the states of the optimisers."""
-    of_found, of_expected = found.kept(), expected.kept()
-    assert of_found.keys() == of_expected.keys()
-    for name, tensor in of_expected.items():
-        torch.testing.assert_close(of_found[name], tensor, rtol=0, atol=TOLERANCE, msg=name)
-    assert found.optimiser.steps == expected.optimiser.steps
+    actual_state, expected_state = actual.kept(), expected.kept()
+    assert actual_state.keys() == expected_state.keys()
+    for name, tensor in expected_state.items():
+        torch.testing.assert_close(actual_state[name], tensor, rtol=0, atol=TOLERANCE, msg=name)
+    assert actual.optimiser.steps == expected.optimiser.steps
 
 
 @pytest.mark.parametrize("limit", [0.0, 1.0])
@@ -140,8 +140,8 @@ def test_the_cuda_graph_step_trains_as_the_plain_one_does(
     config = TrainingConfig(optimiser=optimiser, loss=loss, clip=limit)
     plain, graphed = (make_run(kind, config, make_network(composition)) for kind in KINDS)
     expected = plain.train(make_batches())
-    found = graphed.train(make_batches())
-    torch.testing.assert_close(found, expected, rtol=0, atol=TOLERANCE)
+    actual = graphed.train(make_batches())
+    torch.testing.assert_close(actual, expected, rtol=0, atol=TOLERANCE)
     assert_same(graphed, plain)
     assert plain.optimiser.steps == 4
     if loss == "sum":
@@ -153,8 +153,8 @@ def test_both_steps_take_any_number_of_negatives(k_c: int, negatives: int) -> No
     config = TrainingConfig(optimiser="adagrad")
     plain, graphed = (make_run(kind, config, make_network()) for kind in KINDS)
     batches = [make_batch(seed, k_c=k_c, negatives=negatives) for seed in range(4)]
-    expected, found = plain.train(batches), graphed.train(batches)
-    torch.testing.assert_close(found, expected, rtol=0, atol=TOLERANCE)
+    expected, actual = plain.train(batches), graphed.train(batches)
+    torch.testing.assert_close(actual, expected, rtol=0, atol=TOLERANCE)
     assert_same(graphed, plain)
 
 
@@ -165,8 +165,8 @@ def test_padding_vectors_to_a_width_changes_nothing(composition: str) -> None:
     plain, graphed = (make_run(kind, config, make_network(composition)) for kind in KINDS)
     assert isinstance(graphed.step, CudaGraphStep)
     graphed.step._width = SIZE + 3
-    expected, found = plain.train(make_batches()), graphed.train(make_batches())
-    torch.testing.assert_close(found, expected, rtol=0, atol=TOLERANCE)
+    expected, actual = plain.train(make_batches()), graphed.train(make_batches())
+    torch.testing.assert_close(actual, expected, rtol=0, atol=TOLERANCE)
     assert_same(graphed, plain)
 
 
@@ -178,8 +178,8 @@ def test_in_half_precision_the_cuda_graph_step_trains_nearly_as_the_plain_one_do
     plain = make_run("plain", config, make_network(composition).float())
     network, optimiser = make_network(composition).float(), OPTIMISERS["sgd"]()
     half = Run(network, optimiser, CudaGraphStep(StepModel(network, optimiser, config, TYPED)))
-    expected, found = plain.train(make_batches()), half.train(make_batches())
-    torch.testing.assert_close(found, expected, rtol=0.05, atol=0.05)
+    expected, actual = plain.train(make_batches()), half.train(make_batches())
+    torch.testing.assert_close(actual, expected, rtol=0.05, atol=0.05)
     for name, tensor in plain.network.state_dict().items():
         learnt = network.state_dict()[name]
         assert learnt.dtype == torch.float32
@@ -238,10 +238,10 @@ def test_after_a_batch_that_is_not_finite_training_continues_as_without_it(
     broken.network.pair_words.fill_(torch.inf)
     broken.train([make_batch(2)])
     broken.network.pair_words.copy_(vectors)
-    expected, found = (run.train([make_batch(3)]) for run in (whole, broken))
-    assert torch.equal(found, expected)
-    of_whole, of_broken = whole.kept(), broken.kept()
-    assert all(torch.equal(of_broken[name], tensor) for name, tensor in of_whole.items())
+    expected, actual = (run.train([make_batch(3)]) for run in (whole, broken))
+    assert torch.equal(actual, expected)
+    whole_state, broken_state = whole.kept(), broken.kept()
+    assert all(torch.equal(broken_state[name], tensor) for name, tensor in whole_state.items())
 
 
 def test_the_plain_step_does_not_count_a_broken_batch() -> None:
@@ -276,22 +276,26 @@ def test_metrics_of_a_step_are_those_before_its_update() -> None:
     gradients = torch.autograd.grad(outcome.losses.total().sum(), leaves)
     norm = torch.cat([gradient.flatten() for gradient in gradients]).norm()
     run = make_run("plain", TrainingConfig(clip=0.5), network)
-    (found,) = run.train([batch])
-    assert found.dtype == torch.float64
-    assert not found.requires_grad
-    torch.testing.assert_close(found, step_metrics(outcome.losses, outcome.scores, norm).detach())
+    (metrics,) = run.train([batch])
+    assert metrics.dtype == torch.float64
+    assert not metrics.requires_grad
+    torch.testing.assert_close(metrics, step_metrics(outcome.losses, outcome.scores, norm).detach())
 
 
 def test_step_metrics_are_mean_losses_the_share_above_zero_and_the_norm() -> None:
     others = torch.randn(3, 4, 2, generator=torch.Generator().manual_seed(0))
     scores = Scores(torch.tensor([1.0, -1.0, 2.0, 0.5]), *others.unbind())
-    found = losses(scores, TYPED)
+    group_losses = losses(scores, TYPED)
     values = dict(
-        zip(STEP_METRICS, step_metrics(found, scores, torch.tensor(7.0)).tolist(), strict=True)
+        zip(
+            STEP_METRICS,
+            step_metrics(group_losses, scores, torch.tensor(7.0)).tolist(),
+            strict=True,
+        )
     )
     assert list(values) == [*Losses._fields, "positives_above_half", "gradient_norm"]
     for name in Losses._fields:
-        assert values[name] == pytest.approx(float(getattr(found, name).mean()))
+        assert values[name] == pytest.approx(float(getattr(group_losses, name).mean()))
     assert values["positives_above_half"] == 0.75
     assert values["gradient_norm"] == 7
 
@@ -304,18 +308,18 @@ def some_gradients() -> list[Tensor]:
 @pytest.mark.parametrize("limit", [0.1, 3.0, 1e6])
 def test_clipping_is_that_of_torch(limit: float) -> None:
     gradients, before = some_gradients(), some_gradients()
-    parameters = [nn.Parameter(torch.zeros_like(given)) for given in gradients]
-    for parameter, given in zip(parameters, gradients, strict=True):
-        parameter.grad = given.clone()
+    parameters = [nn.Parameter(torch.zeros_like(gradient)) for gradient in gradients]
+    for parameter, gradient in zip(parameters, gradients, strict=True):
+        parameter.grad = gradient.clone()
     expected = nn.utils.clip_grad_norm_(parameters, limit)
     torch.testing.assert_close(clip(gradients, limit), expected)
-    for parameter, given, unclipped in zip(parameters, gradients, before, strict=True):
-        torch.testing.assert_close(given, parameter.grad, rtol=0, atol=1e-6)
-        assert torch.equal(given, unclipped) == (limit == 1e6)
+    for parameter, gradient, unclipped in zip(parameters, gradients, before, strict=True):
+        torch.testing.assert_close(gradient, parameter.grad, rtol=0, atol=1e-6)
+        assert torch.equal(gradient, unclipped) == (limit == 1e6)
 
 
 def test_a_limit_of_zero_does_not_clip_and_still_returns_the_norm() -> None:
     gradients, before = some_gradients(), some_gradients()
-    found = clip(gradients, 0.0)
-    torch.testing.assert_close(found, torch.cat([given.flatten() for given in before]).norm())
+    norm = clip(gradients, 0.0)
+    torch.testing.assert_close(norm, torch.cat([gradient.flatten() for gradient in before]).norm())
     assert all(torch.equal(*both) for both in zip(gradients, before, strict=True))

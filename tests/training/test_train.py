@@ -19,7 +19,7 @@ from pair2vec.model.folder import SavedModel, load_model
 from pair2vec.text.corpus import Corpus
 from pair2vec.training.checkpoint import checkpoint_path, last_checkpoint
 from pair2vec.training.recipes import Recipe
-from pair2vec.training.train import Interrupted, recipe_of
+from pair2vec.training.train import Interrupted, begun_recipe
 from pair2vec.training.trainer import TrainingProgress
 
 
@@ -74,8 +74,8 @@ def test_a_model_records_its_corpus_and_recipe(model: SavedModel, corpus: Corpus
     assert model.config["corpus"]["sources"] == ["text.txt"]
     assert model.config["triples"] == 40 * 128
     assert model.vocabulary.words == corpus.vocabulary.words
-    assert recipe_of(model.folder) == small()
-    assert recipe_of(model.folder / "elsewhere") is None
+    assert begun_recipe(model.folder) == small()
+    assert begun_recipe(model.folder / "elsewhere") is None
 
 
 def test_two_runs_give_one_model_and_another_seed_another(
@@ -229,9 +229,9 @@ def test_a_run_is_resumed_only_with_its_own_settings(
     out = tmp_path / "model"
     with pytest.raises(Interrupted):
         run(corpus, out, small(), should_stop=after(1))
-    for recipe, given, changed in ((small(seed=1), None, "recipe"), (small(), vectors, "vectors")):
+    for recipe, path, changed in ((small(seed=1), None, "recipe"), (small(), vectors, "vectors")):
         with pytest.raises(UsageError, match=f"was begun with another {changed}; resume with the"):
-            run(corpus, out, recipe, vectors=given, resume=True)
+            run(corpus, out, recipe, vectors=path, resume=True)
 
 
 def test_a_run_begun_before_there_was_a_step_mode_is_resumed(

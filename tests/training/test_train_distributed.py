@@ -76,9 +76,9 @@ def test_without_negatives_the_loss_is_that_of_one_rank_but_for_rounding(
 def test_with_negatives_the_loss_is_that_of_one_rank_but_for_their_draws(
     alone: Path, together: Path
 ) -> None:
-    expected, found = losses_of(alone), losses_of(together)
-    assert found != expected
-    assert found == pytest.approx(expected, rel=DRAWS)
+    expected, actual = losses_of(alone), losses_of(together)
+    assert actual != expected
+    assert actual == pytest.approx(expected, rel=DRAWS)
     assert expected[0] > (1 + 4 * DRAWS) * expected[-2]
 
 
@@ -218,9 +218,9 @@ def begin_apart(ranks: ProcessGroup, folder: Path, out: Path, recipe: Recipe) ->
 def test_a_rank_that_does_not_see_the_folder_of_rank_zero_says_so(
     corpus: Corpus, tmp_path: Path
 ) -> None:
-    of_first, of_second = in_ranks(begin_apart, corpus.folder, tmp_path, small())
-    assert of_first.startswith("rank 0 of 2 lost another rank; ")
-    assert of_second == (
+    first_message, second_message = in_ranks(begin_apart, corpus.folder, tmp_path, small())
+    assert first_message.startswith("rank 0 of 2 lost another rank; ")
+    assert second_message == (
         f"{tmp_path / '1'}: rank 1 does not find there what rank 0 wrote; "
         "train into a folder that all ranks share"
     )

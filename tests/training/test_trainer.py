@@ -152,16 +152,16 @@ def test_a_checkpoint_is_written_after_some_time_even_between_two_due_ones(
     trainer = make_trainer(
         corpus, tmp_path, steps=7, checkpoint_minutes=1e-9, checkpoint_steps=10**6
     )
-    found: list[int] = []
+    written_steps: list[int] = []
     write = trainer.write_checkpoint
 
-    def noted() -> Path:
-        found.append(trainer.step)
+    def write_and_record() -> Path:
+        written_steps.append(trainer.step)
         return write()
 
-    trainer.write_checkpoint = noted  # type: ignore[method-assign]
+    trainer.write_checkpoint = write_and_record  # type: ignore[method-assign]
     trainer.run()
-    assert found == [1, 2, 3, 4, 5, 6, 7, 7]
+    assert written_steps == [1, 2, 3, 4, 5, 6, 7, 7]
 
 
 def test_the_step_that_runs_is_logged_once(

@@ -23,7 +23,7 @@ def fasttext_model(path: Path, **settings: int) -> Path:
 
     settings = {"vector_size": 7, "bucket": 50, **settings}
     model = FastText(MODEL_SENTENCES, min_count=1, epochs=1, workers=1, **settings)
-    # Longer than training leaves them, so that each part of a sum can be told.
+    # Larger than training leaves them, so that each term of a sum shows.
     generator = np.random.default_rng(0)
     for part in (model.wv.vectors_vocab, model.wv.vectors_ngrams):
         part[:] = generator.normal(size=part.shape)
@@ -73,7 +73,7 @@ def test_no_beginning_of_a_fasttext_model_passes_for_the_whole(file: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("place", "value", "problem"),
+    ("offset", "value", "problem"),
     [
         (4, 13, "a fastText model of version 13"),
         (8, 0, "damaged: its first bytes"),
@@ -82,10 +82,10 @@ def test_no_beginning_of_a_fasttext_model_passes_for_the_whole(file: Path) -> No
     ],
 )
 def test_a_fasttext_model_we_cannot_read_is_refused(
-    place: int, value: int, problem: str, file: Path
+    offset: int, value: int, problem: str, file: Path
 ) -> None:
     content = bytearray(fasttext_model(file).read_bytes())
-    content[place : place + 4] = struct.pack("<i", value)
+    content[offset : offset + 4] = struct.pack("<i", value)
     file.write_bytes(content)
     with pytest.raises(InputError, match=problem):
         read_word_vectors(file, vocabulary_of("paris"))

@@ -102,7 +102,7 @@ def test_vectors_are_read_back_bit_for_bit(
         path = Path(folder) / f"words.vec{suffix}"
         write_vec(path, words, vectors)
         read = read_word_vectors(path, vocabulary_of(*words))
-        assert [found.name for found in Path(folder).iterdir()] == [path.name]
+        assert [entry.name for entry in Path(folder).iterdir()] == [path.name]
     np.testing.assert_array_equal(read.vectors[SPECIAL:], vectors)
 
 

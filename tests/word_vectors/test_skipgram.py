@@ -135,7 +135,7 @@ def test_frequent_words_are_kept_by_the_inverse_root_of_their_frequency() -> Non
 
 
 def test_the_loss_is_the_plain_sum_over_pairs_and_negative_samples() -> None:
-    centres, window, negative, drawn = 2 * CENTRES_PER_GROUP, 2, 3, 6
+    centres, window, per_pair, drawn = 2 * CENTRES_PER_GROUP, 2, 3, 6
     table = torch.randn(9, 5, generator=generator(), dtype=torch.float64)
     contexts = torch.randint(4, 9, (centres, 2 * window), generator=generator(1))
     valid = torch.rand(contexts.shape, generator=generator(2)) < 0.6
@@ -144,15 +144,15 @@ def test_the_loss_is_the_plain_sum_over_pairs_and_negative_samples() -> None:
     pairs = SkipGramPairs(torch.zeros(centres), contexts, valid)
 
     expected = 0.0
-    for centre, place in valid.nonzero().tolist():
-        context = contexts[centre, place]
+    for centre, column in valid.nonzero().tolist():
+        context = contexts[centre, column]
         scores = table @ vectors[centre]
         others = [n for n in negatives[centre // CENTRES_PER_GROUP] if n != context]
         expected += torch.log1p(torch.exp(-scores[context])).item()
-        expected += negative / drawn * sum(torch.log1p(torch.exp(scores[n])).item() for n in others)
+        expected += per_pair / drawn * sum(torch.log1p(torch.exp(scores[n])).item() for n in others)
 
     outputs = table[torch.cat([contexts.flatten(), negatives.flatten()])]
-    loss = skipgram_loss(vectors, outputs, pairs, negatives, negative)
+    loss = skipgram_loss(vectors, outputs, pairs, negatives, per_pair)
     assert loss.item() == pytest.approx(expected)
 
 
@@ -168,7 +168,7 @@ def test_gradients_of_the_same_row_are_summed_into_one_step_of_adagrad() -> None
 
 
 def test_the_loss_falls_from_that_of_an_undecided_model(corpus: Corpus) -> None:
-    words, negative = corpus.vocabulary.words[FIRST:], 5
+    words, per_pair = corpus.vocabulary.words[FIRST:], 5
     random = generator()
     model = SkipGram(SubwordRows.from_words(words, 3, 6, 200, CPU), 20, random)
     sampler = WordSampler.smoothed(corpus.vocabulary.counts, 0.75, CPU)
@@ -177,9 +177,9 @@ def test_the_loss_falls_from_that_of_an_undecided_model(corpus: Corpus) -> None:
     for _ in range(60):
         pairs = draw_pairs(ids, 256, 3, random)
         negatives = sampler.draw((256 // CENTRES_PER_GROUP, 20), random)
-        losses.append(model.step(pairs, negatives, negative, rate=1.0).item())
-    # A negative sample that equals the context is skipped: one in twenty with so few words.
-    assert losses[0] == pytest.approx((1 + negative * 19 / 20) * np.log(2), rel=0.02)
+        losses.append(model.step(pairs, negatives, per_pair, rate=1.0).item())
+    # A per_pair sample that equals the context is skipped: one in twenty with so few words.
+    assert losses[0] == pytest.approx((1 + per_pair * 19 / 20) * np.log(2), rel=0.02)
     assert np.mean(losses[-10:]) < 0.8 * losses[0]
 
 
@@ -246,17 +246,17 @@ def test_a_batch_below_one_is_refused(corpus: Corpus) -> None:
 def test_towns_of_a_region_are_more_similar_than_with_gensim(tmp_path: Path) -> None:
     world = MiniWorld.create(0)
     (tmp_path / "text.txt").write_text(world.text(20_000))
-    made = prepare([str(tmp_path / "text.txt")], tmp_path / "corpus", PrepareConfig(min_count=1))
+    corpus = prepare([str(tmp_path / "text.txt")], tmp_path / "corpus", PrepareConfig(min_count=1))
     region_of = {fact.x: fact.y for fact in world.facts_of("located_in")}
     towns = list(combinations(region_of, 2))
     same = [(x, y) for x, y in towns if region_of[x] == region_of[y]]
     elsewhere = [(x, y) for x, y in towns if region_of[x] != region_of[y]]
-    words = np.random.default_rng(0).choice(made.vocabulary.words[FIRST:], (2000, 2))
+    words = np.random.default_rng(0).choice(corpus.vocabulary.words[FIRST:], (2000, 2))
     random = [(x, y) for x, y in words.tolist() if x != y]
 
-    ours = train_skipgram(made, FasttextConfig(dimension=32, epochs=2), device=CPU)
-    assert mean_cosine(made, ours, same) > mean_cosine(made, ours, random) + 0.3
+    ours = train_skipgram(corpus, FasttextConfig(dimension=32, epochs=2), device=CPU)
+    assert mean_cosine(corpus, ours, same) > mean_cosine(corpus, ours, random) + 0.3
     # Both learn from their endings that they are towns; for the region gensim needs more epochs.
-    gensims = train_fasttext(made, FasttextConfig(dimension=32), workers=1)
-    gain = mean_cosine(made, gensims, same) - mean_cosine(made, gensims, elsewhere)
-    assert mean_cosine(made, ours, same) > mean_cosine(made, ours, elsewhere) + max(0.03, gain)
+    gensims = train_fasttext(corpus, FasttextConfig(dimension=32), workers=1)
+    gain = mean_cosine(corpus, gensims, same) - mean_cosine(corpus, gensims, elsewhere)
+    assert mean_cosine(corpus, ours, same) > mean_cosine(corpus, ours, elsewhere) + max(0.03, gain)

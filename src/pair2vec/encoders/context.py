@@ -1,9 +1,9 @@
 """Context encoder C(c): a BiLSTM over the words of a context, pooled by attention.
 
-Shapes: N distinct words, B contexts, L context length, D dimension, H hidden size a direction.
+Shapes: N distinct words, B contexts, L context length, D dimension, H hidden size per direction.
 
 All contexts of one call have one length, so there is no padding and no mask. W_ih·E_c is computed
-once a distinct word, and since Σᵢ wᵢ W hᵢ = W Σᵢ wᵢ hᵢ, the values once a context.
+once per distinct word, and since Σᵢ wᵢ W hᵢ = W Σᵢ wᵢ hᵢ, the values once per context.
 """
 
 from dataclasses import dataclass
@@ -46,17 +46,20 @@ class ContextEncoder(nn.Module):
         self.attention = nn.Linear(2 * hidden, 1, bias=False)
         self.value = nn.Linear(2 * hidden, config.dimension, bias=False)
 
-    def word_part(self, words: Tensor) -> Tensor:
-        """W_ih·E_c + b of each word, (N, 8H), from vectors (N, D), which may be padded."""
+    def word_gates(self, words: Tensor) -> Tensor:
+        """W_ih·E_c + b of each word: (N, 8H).
+
+        `words` are vectors (N, D), perhaps padded.
+        """
         weight = self.input_weight
         missing = words.shape[1] - weight.shape[1]
         return functional.linear(
             words, functional.pad(weight, (0, missing)) if missing else weight, self.bias
         )
 
-    def encode(self, part: Tensor, contexts: Tensor) -> Tensor:
-        """C of contexts (B, L), given as rows of `part`: (B, D)."""
-        encoded: Tensor = self(gather_rows(part, contexts))
+    def encode(self, word_gates: Tensor, contexts: Tensor) -> Tensor:
+        """C of contexts (B, L), given as rows of `word_gates`: (B, D)."""
+        encoded: Tensor = self(gather_rows(word_gates, contexts))
         return encoded
 
     def forward(self, gates: Tensor) -> Tensor:
@@ -75,14 +78,14 @@ class ContextEncoder(nn.Module):
         """The BiLSTM's states (L, B, 2H) from its input gates (B, L, 8H)."""
         forward, backward = gates.transpose(0, 1).chunk(2, dim=-1)
         steps = torch.stack([forward, backward.flip(0)], dim=1)
-        state = memory = None
+        state = cell = None
         states = []
         for step in steps:
             total = step if state is None else step + torch.bmm(state, self.state_weight)
-            keep_in, forget, candidate, out = total.chunk(4, dim=-1)
-            fresh = keep_in.sigmoid() * candidate.tanh()
-            memory = fresh if memory is None else fresh + forget.sigmoid() * memory
-            state = out.sigmoid() * memory.tanh()
+            input_gate, forget, candidate, out = total.chunk(4, dim=-1)
+            fresh = input_gate.sigmoid() * candidate.tanh()
+            cell = fresh if cell is None else fresh + forget.sigmoid() * cell
+            state = out.sigmoid() * cell.tanh()
             states.append(state)
         both = torch.stack(states)
         return torch.cat([both[:, 0], both[:, 1].flip(0)], dim=-1)

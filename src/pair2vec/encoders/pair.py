@@ -1,7 +1,7 @@
 """Pair encoders R(x, y): the relation between two words as one vector.
 
 An encoder works in two steps, because a batch has far fewer distinct words than pairs: what depends
-on one word is computed once a word, the rest once a pair. Between the two, rows are gathered.
+on one word is computed once per word, the rest once per pair. Between the two, rows are gathered.
 
 Shapes: N distinct words, D dimension; pairs are row indices of words for x and for y, in tensors of
 any shape.

@@ -2,14 +2,14 @@
 
 Left to autograd, each step of the LSTM is a dozen small operations whose results are all saved.
 Here contexts are rows of W_ih·E_c + b: the gates, (L, B, 8H), are gathered where they are used and
-never saved. States and memories, (L, B, 2H) each, are saved, and the backward pass recomputes the
-gates from them. On a Hopper GPU a pass is one kernel; elsewhere it is plain torch, by the same
+never saved. Hidden and cell states, (L, B, 2H) each, are saved, and the backward pass recomputes
+the gates from them. On a Hopper GPU a pass is one kernel; elsewhere it is plain torch, by the same
 formulas.
 
 Contexts of all lengths are one padded batch: padding is never read, and its states and gradients
 are zero.
 
-Shapes: N words, B contexts, L length of the longest, H hidden size a direction.
+Shapes: N words, B contexts, L length of the longest, H hidden size per direction.
 """
 
 from collections.abc import Callable
@@ -25,29 +25,32 @@ FREQUENT_WORDS = 64
 """Word ids are sorted by frequency: in a text, these first ones are half of all words."""
 
 
-def bilstm_states(part: Tensor, contexts: Tensor, lengths: Tensor, state_weight: Tensor) -> Tensor:
-    """The BiLSTM's states (L, B, 2H), in the precision of `part`; zero for padding.
+def bilstm_states(
+    word_gates: Tensor, contexts: Tensor, lengths: Tensor, state_weight: Tensor
+) -> Tensor:
+    """The BiLSTM's states (L, B, 2H), in the precision of `word_gates`; zero for padding.
 
     Args:
-        part: (N, 8H): the input gates i, f, g, o of each word, of the forward direction and then
-            of the backward one.
-        contexts: (B, L): rows of `part`. It is fastest when contexts are sorted by length.
+        word_gates: (N, 8H): the input gates i, f, g, o of each word, of the forward direction and
+            then of the backward one.
+        contexts: (B, L): rows of `word_gates`. It is fastest when contexts are sorted by length.
         lengths: (B,)
         state_weight: W_hh, (2, H, 4H).
     """
-    weight = state_weight.to(part.dtype)
+    weight = state_weight.to(word_gates.dtype)
     states: Tensor = FusedStates.apply(  # type: ignore[no-untyped-call]
-        part.contiguous(), contexts.contiguous(), lengths.contiguous(), weight.contiguous()
+        word_gates.contiguous(), contexts.contiguous(), lengths.contiguous(), weight.contiguous()
     )
     return states
 
 
-def has_kernels(part: Tensor, hidden: int) -> bool:
-    """Whether the Triton kernels support such a part: bfloat16, on a Hopper GPU."""
-    if not has_triton(part) or part.dtype is not torch.bfloat16 or hidden > MAX_LSTM_UNITS:
+def has_kernels(word_gates: Tensor, hidden: int) -> bool:
+    """Whether the Triton kernels support such gates: bfloat16, on a Hopper GPU."""
+    is_supported = word_gates.dtype is torch.bfloat16 and hidden <= MAX_LSTM_UNITS
+    if not has_triton(word_gates) or not is_supported:
         return False
     # Older GPUs lack the shared memory; newer ones are untested.
-    return torch.cuda.get_device_capability(part.device)[0] == 9
+    return torch.cuda.get_device_capability(word_gates.device)[0] == 9
 
 
 class FusedStates(Function):
@@ -55,33 +58,33 @@ class FusedStates(Function):
 
     @staticmethod
     def forward(
-        ctx: Function, part: Tensor, contexts: Tensor, lengths: Tensor, weight: Tensor
+        ctx: Function, word_gates: Tensor, contexts: Tensor, lengths: Tensor, weight: Tensor
     ) -> Tensor:
-        states, memories = _passes(part, weight).forward(part, contexts, lengths, weight)
-        ctx.save_for_backward(part, contexts, lengths, weight, states, memories)
+        states, cells = _passes(word_gates, weight).forward(word_gates, contexts, lengths, weight)
+        ctx.save_for_backward(word_gates, contexts, lengths, weight, states, cells)
         return states
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Function, d_states: Tensor) -> tuple[Tensor, None, None, Tensor]:
         saved: tuple[Tensor, ...] = ctx.saved_tensors
-        part, contexts, _, weight, states, _ = saved
-        d_gates = _passes(part, weight).backward(*saved, d_states.contiguous())
-        d_part = scatter_add_rows(d_gates, contexts.T, len(part), FREQUENT_WORDS)
-        return d_part, None, None, _weight_gradient(states, d_gates)
+        word_gates, contexts, _, weight, states, _ = saved
+        d_gates = _passes(word_gates, weight).backward(*saved, d_states.contiguous())
+        d_word_gates = scatter_add_rows(d_gates, contexts.T, len(word_gates), FREQUENT_WORDS)
+        return d_word_gates, None, None, _weight_gradient(states, d_gates)
 
 
 class Passes(NamedTuple):
     """Forward and backward pass: the plain ones or the kernels."""
 
     forward: Callable[[Tensor, Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
-    """From part, contexts, lengths and weight: states and memories."""
+    """From the words' gates, contexts, lengths and weight: hidden and cell states."""
     backward: Callable[..., Tensor]
     """From all these and the states' gradient: that of the gates before their non-linearity."""
 
 
-def _passes(part: Tensor, weight: Tensor) -> Passes:
-    if not has_kernels(part, weight.shape[1]):
+def _passes(word_gates: Tensor, weight: Tensor) -> Passes:
+    if not has_kernels(word_gates, weight.shape[1]):
         return Passes(plain_forward, plain_backward)
     # Imported here, because triton is installed only with torch for GPUs.
     from pair2vec.kernels.lstm_triton import kernel_backward, kernel_forward
@@ -90,51 +93,51 @@ def _passes(part: Tensor, weight: Tensor) -> Passes:
 
 
 def plain_forward(
-    part: Tensor, contexts: Tensor, lengths: Tensor, weight: Tensor
+    word_gates: Tensor, contexts: Tensor, lengths: Tensor, weight: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """States and memories, (L, B, 2H) each."""
-    order = _Order.of(lengths, contexts.shape[1])
-    inputs = order.by_step(gather_rows(part, contexts.T))
-    state = memory = inputs.new_zeros(2, len(contexts), weight.shape[1])
-    states, memories = [], []
+    """Hidden and cell states, (L, B, 2H) each."""
+    order = _Order.from_lengths(lengths, contexts.shape[1])
+    inputs = order.by_step(gather_rows(word_gates, contexts.T))
+    state = cell = inputs.new_zeros(2, len(contexts), weight.shape[1])
+    states, cells = [], []
     for step, inside in zip(inputs, order.inside, strict=True):
         gates = _gates(step, state, weight)
-        memory = gates.keep_in * gates.candidate + gates.forget * memory
-        state = (gates.out * memory.tanh()).where(inside, 0)
+        cell = gates.input_gate * gates.candidate + gates.forget * cell
+        state = (gates.out * cell.tanh()).where(inside, 0)
         states.append(state)
-        memories.append(memory)
-    return order.by_position(torch.stack(states)), order.by_position(torch.stack(memories))
+        cells.append(cell)
+    return order.by_position(torch.stack(states)), order.by_position(torch.stack(cells))
 
 
 def plain_backward(
-    part: Tensor,
+    word_gates: Tensor,
     contexts: Tensor,
     lengths: Tensor,
     weight: Tensor,
     states: Tensor,
-    memories: Tensor,
+    cells: Tensor,
     d_states: Tensor,
 ) -> Tensor:
     """The gradient of the gates before their non-linearity, (L, B, 8H)."""
-    order = _Order.of(lengths, contexts.shape[1])
-    inputs, d_outputs = order.by_step(gather_rows(part, contexts.T)), order.by_step(d_states)
-    states_before, memories_before = (_before(order.by_step(saved)) for saved in (states, memories))
-    d_state = d_memory = torch.zeros_like(d_outputs[0])
+    order = _Order.from_lengths(lengths, contexts.shape[1])
+    inputs, d_outputs = order.by_step(gather_rows(word_gates, contexts.T)), order.by_step(d_states)
+    states_before, cells_before = (_before(order.by_step(saved)) for saved in (states, cells))
+    d_state = d_cell = torch.zeros_like(d_outputs[0])
     d_gates = []
     for step in reversed(range(len(inputs))):
-        memory = memories_before[step]
+        cell = cells_before[step]
         gates = _gates(inputs[step], states_before[step], weight)
-        output = (gates.keep_in * gates.candidate + gates.forget * memory).tanh()
+        output = (gates.input_gate * gates.candidate + gates.forget * cell).tanh()
         d_state = d_state + d_outputs[step].where(order.inside[step], 0)
-        d_memory = d_memory + d_state * gates.out * (1 - output**2)
-        d_gates.append(_gate_gradients(gates, output, memory, d_state, d_memory))
+        d_cell = d_cell + d_state * gates.out * (1 - output**2)
+        d_gates.append(_gate_gradients(gates, output, cell, d_state, d_cell))
         d_state = d_gates[-1] @ weight.mT
-        d_memory = d_memory * gates.forget
+        d_cell = d_cell * gates.forget
     return order.by_position(torch.stack(d_gates[::-1]))
 
 
 class _Gates(NamedTuple):
-    keep_in: Tensor
+    input_gate: Tensor
     forget: Tensor
     candidate: Tensor
     out: Tensor
@@ -142,20 +145,20 @@ class _Gates(NamedTuple):
 
 def _gates(step: Tensor, state: Tensor, weight: Tensor) -> _Gates:
     """The gates of a step, (2, B, H) each."""
-    keep_in, forget, candidate, out = (step + state @ weight).chunk(4, dim=-1)
-    return _Gates(keep_in.sigmoid(), forget.sigmoid(), candidate.tanh(), out.sigmoid())
+    input_gate, forget, candidate, out = (step + state @ weight).chunk(4, dim=-1)
+    return _Gates(input_gate.sigmoid(), forget.sigmoid(), candidate.tanh(), out.sigmoid())
 
 
 def _gate_gradients(
-    gates: _Gates, output: Tensor, memory: Tensor, d_state: Tensor, d_memory: Tensor
+    gates: _Gates, output: Tensor, cell: Tensor, d_state: Tensor, d_cell: Tensor
 ) -> Tensor:
-    """Back through output·out, and keep_in·candidate + forget·memory: (2, B, 4H)."""
-    keep_in, forget, candidate, out = gates
+    """Back through output·out, and input_gate·candidate + forget·cell: (2, B, 4H)."""
+    input_gate, forget, candidate, out = gates
     return torch.cat(
         [
-            d_memory * candidate * keep_in * (1 - keep_in),
-            d_memory * memory * forget * (1 - forget),
-            d_memory * keep_in * (1 - candidate**2),
+            d_cell * candidate * input_gate * (1 - input_gate),
+            d_cell * cell * forget * (1 - forget),
+            d_cell * input_gate * (1 - candidate**2),
             d_state * output * out * (1 - out),
         ],
         dim=-1,
@@ -171,8 +174,8 @@ class _Order(NamedTuple):
     """(L, 1, B, 1): whether a step is within the context."""
 
     @classmethod
-    def of(cls, lengths: Tensor, longest: int) -> "_Order":
-        """Of contexts with these lengths (B,)."""
+    def from_lengths(cls, lengths: Tensor, longest: int) -> "_Order":
+        """The order for contexts of these lengths (B,), padded to `longest`."""
         steps = torch.arange(longest, device=lengths.device)[:, None].expand(-1, len(lengths))
         inside = steps < lengths
         from_end = torch.where(inside, lengths - 1 - steps, steps)

@@ -1,12 +1,12 @@
 # mypy: disable-error-code="untyped-decorator, no-any-return"
 """Triton kernels of the fused BiLSTM: all steps of a context in one launch, forward and backward.
 
-Shapes: N words, B contexts, L length of the longest, H hidden size a direction. A tile is
-(`width`, `block`): one gate, state or memory of so many units and contexts. H units are padded to
-`width` by masks; a padded unit has state, memory and gradient zero.
+Shapes: N words, B contexts, L length of the longest, H hidden size per direction. A tile is
+(`width`, `block`): one gate, hidden or cell state of so many units and contexts. H units are padded
+to `width` by masks; the states and gradients of a padded unit are zero.
 
 A program has one direction of `block` contexts. It reads W_hh once, before the steps, so that the
-compiler keeps it in shared memory: 128 KB, which leaves room for one program a multiprocessor.
+compiler keeps it in shared memory: 128 KB, which leaves room for one program per multiprocessor.
 Units come first in a tile because then both products, W_hhᵀ·h and W_hh·(gradient of the gates),
 have the weight on the left and one register layout; with contexts first they have two, and the
 backward kernel needs far more registers than there are.
@@ -20,27 +20,27 @@ from torch import Tensor
 from pair2vec.kernels.rows import MAX_LSTM_UNITS
 
 FORWARD_BLOCK, BACKWARD_BLOCK = 64, 64
-"""Contexts a program. With fewer, Triton 3.6 compiles a backward kernel of illegal accesses."""
+"""Contexts per program. With fewer, Triton 3.6 compiles a backward kernel of illegal accesses."""
 WARPS = 8
 """Two groups of four, each with half of the units of a product."""
 
 
 def kernel_forward(
-    part: Tensor, contexts: Tensor, lengths: Tensor, weight: Tensor
+    word_gates: Tensor, contexts: Tensor, lengths: Tensor, weight: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """States and memories, (L, B, 2H) each."""
+    """Hidden and cell states, (L, B, 2H) each."""
     (count, length), hidden = contexts.shape, weight.shape[1]
-    states = part.new_empty(length, count, 2 * hidden)
-    memories = torch.empty_like(states)
-    _launch(_forward_kernel, FORWARD_BLOCK, part, contexts, lengths, weight, states, memories)
-    return states, memories
+    states = word_gates.new_empty(length, count, 2 * hidden)
+    cells = torch.empty_like(states)
+    _launch(_forward_kernel, FORWARD_BLOCK, word_gates, contexts, lengths, weight, states, cells)
+    return states, cells
 
 
 def kernel_backward(*tensors: Tensor) -> Tensor:
     """What `plain_backward` computes from the same arguments."""
-    part, contexts, _, weight, *_ = tensors
+    word_gates, contexts, _, weight, *_ = tensors
     (count, length), hidden = contexts.shape, weight.shape[1]
-    d_gates = part.new_empty(length, count, 8 * hidden)
+    d_gates = word_gates.new_empty(length, count, 8 * hidden)
     _launch(_backward_kernel, BACKWARD_BLOCK, *tensors, d_gates)
     return d_gates
 
@@ -48,7 +48,7 @@ def kernel_backward(*tensors: Tensor) -> Tensor:
 def _launch(
     kernel: triton.JITFunction,
     block: int,
-    part: Tensor,
+    word_gates: Tensor,
     contexts: Tensor,
     lengths: Tensor,
     weight: Tensor,
@@ -56,9 +56,9 @@ def _launch(
 ) -> None:
     """Run a kernel for all contexts and both directions, on the device of its tensors."""
     (count, length), hidden = contexts.shape, weight.shape[1]
-    with torch.cuda.device_of(part):  # type: ignore[no-untyped-call]
+    with torch.cuda.device_of(word_gates):  # type: ignore[no-untyped-call]
         kernel[triton.cdiv(count, block), 2](
-            *(part, contexts, lengths, weight, *others, count, length),
+            *(word_gates, contexts, lengths, weight, *others, count, length),
             hidden=hidden,
             width=MAX_LSTM_UNITS,
             block=block,
@@ -70,12 +70,12 @@ def _launch(
 # Not specialised: batches differ in their number of contexts, which must not recompile.
 @triton.jit(do_not_specialize=["count", "longest"])
 def _forward_kernel(  # noqa: PLR0913, PLR0917 - a kernel takes no records
-    part: tl.tensor,
+    word_gates: tl.tensor,
     contexts: tl.tensor,
     lengths: tl.tensor,
     weight: tl.tensor,
     states: tl.tensor,
-    memories: tl.tensor,
+    cells: tl.tensor,
     count: int,
     longest: int,
     hidden: tl.constexpr,
@@ -91,24 +91,24 @@ def _forward_kernel(  # noqa: PLR0913, PLR0917 - a kernel takes no records
     steps = tl.max(length)
     w_in, w_forget, w_candidate, w_out = _gate_weights(weight, direction, hidden, width)
     state = tl.zeros((width, block), tl.bfloat16)
-    memory = tl.zeros((width, block), tl.float32)
+    cell = tl.zeros((width, block), tl.float32)
     for step in range(steps):
         position, is_read = _position(step, length, direction), step < length
         word = tl.load(contexts + context * longest + position, mask=is_read, other=0)
         row = _tile(word, direction, unit, 4 * hidden)
         x_in, x_forget, x_candidate, x_out = _four_gates(
-            part + row, inside & is_read[None, :], hidden
+            word_gates + row, inside & is_read[None, :], hidden
         )
-        keep_in = tl.sigmoid(_total(x_in, w_in, state))
+        input_gate = tl.sigmoid(_total(x_in, w_in, state))
         candidate = _tanh(_total(x_candidate, w_candidate, state))
         forget = tl.sigmoid(_total(x_forget, w_forget, state))
         out = tl.sigmoid(_total(x_out, w_out, state))
-        memory = tl.where(is_read[None, :], keep_in * candidate + forget * memory, 0.0)
-        state = (out * _tanh(memory)).to(tl.bfloat16)
+        cell = tl.where(is_read[None, :], input_gate * candidate + forget * cell, 0.0)
+        state = (out * _tanh(cell)).to(tl.bfloat16)
         here = _tile(position * count + context, direction, unit, hidden)
         tl.store(states + here, state, mask=inside)
         # Only the backward pass reads it, together with a state that is rounded as well.
-        tl.store(memories + here, memory.to(tl.bfloat16), mask=inside)
+        tl.store(cells + here, cell.to(tl.bfloat16), mask=inside)
     for position in range(steps, longest):
         here = _tile(position * count + context, direction, unit, hidden)
         tl.store(states + here, tl.zeros((width, block), tl.bfloat16), mask=inside)
@@ -116,12 +116,12 @@ def _forward_kernel(  # noqa: PLR0913, PLR0917 - a kernel takes no records
 
 @triton.jit(do_not_specialize=["count", "longest"])
 def _backward_kernel(  # noqa: PLR0913, PLR0917 - a kernel takes no records
-    part: tl.tensor,
+    word_gates: tl.tensor,
     contexts: tl.tensor,
     lengths: tl.tensor,
     weight: tl.tensor,
     states: tl.tensor,
-    memories: tl.tensor,
+    cells: tl.tensor,
     d_states: tl.tensor,
     d_gates: tl.tensor,
     count: int,
@@ -138,7 +138,7 @@ def _backward_kernel(  # noqa: PLR0913, PLR0917 - a kernel takes no records
     steps = tl.max(length)
     w_in, w_forget, w_candidate, w_out = _gate_weights(weight, direction, hidden, width)
     d_state = tl.zeros((width, block), tl.float32)
-    d_memory = tl.zeros((width, block), tl.float32)
+    d_cell = tl.zeros((width, block), tl.float32)
     for done in range(steps):
         step = steps - 1 - done
         position, is_read = _position(step, length, direction), step < length
@@ -151,23 +151,23 @@ def _backward_kernel(  # noqa: PLR0913, PLR0917 - a kernel takes no records
         # All loads together, so that the step waits for memory once.
         word = tl.load(contexts + context * longest + position, mask=is_read, other=0)
         row = _tile(word, direction, unit, 4 * hidden)
-        x_in, x_forget, x_candidate, x_out = _four_gates(part + row, is_inside, hidden)
+        x_in, x_forget, x_candidate, x_out = _four_gates(word_gates + row, is_inside, hidden)
         above = d_states + _tile(here, direction, unit, hidden)
         d_above = tl.load(above, mask=is_inside, other=0.0)
-        memory = tl.load(memories + before, mask=has_before, other=0.0)
+        cell = tl.load(cells + before, mask=has_before, other=0.0)
         state = tl.load(states + before, mask=has_before, other=0.0)
         # The gates of the forward pass, recomputed.
-        keep_in = tl.sigmoid(_total(x_in, w_in, state))
+        input_gate = tl.sigmoid(_total(x_in, w_in, state))
         candidate = _tanh(_total(x_candidate, w_candidate, state))
         forget = tl.sigmoid(_total(x_forget, w_forget, state))
         out = tl.sigmoid(_total(x_out, w_out, state))
-        output = _tanh(keep_in * candidate + forget * memory)
+        output = _tanh(input_gate * candidate + forget * cell)
         d_state += d_above
-        d_memory += d_state * out * (1 - output * output)
+        d_cell += d_state * out * (1 - output * output)
         d_out = (d_state * output * out * (1 - out)).to(tl.bfloat16)
-        d_in = (d_memory * candidate * keep_in * (1 - keep_in)).to(tl.bfloat16)
-        d_candidate = (d_memory * keep_in * (1 - candidate * candidate)).to(tl.bfloat16)
-        d_forget = (d_memory * memory * forget * (1 - forget)).to(tl.bfloat16)
+        d_in = (d_cell * candidate * input_gate * (1 - input_gate)).to(tl.bfloat16)
+        d_candidate = (d_cell * input_gate * (1 - candidate * candidate)).to(tl.bfloat16)
+        d_forget = (d_cell * cell * forget * (1 - forget)).to(tl.bfloat16)
         to = d_gates + _tile(here, direction, unit, 4 * hidden)
         tl.store(to, d_in, mask=inside)
         tl.store(to + hidden, d_forget, mask=inside)
@@ -177,7 +177,7 @@ def _backward_kernel(  # noqa: PLR0913, PLR0917 - a kernel takes no records
         d_state = tl.dot(w_forget, d_forget, d_state)
         d_state = tl.dot(w_candidate, d_candidate, d_state)
         d_state = tl.dot(w_out, d_out, d_state)
-        d_memory *= forget
+        d_cell *= forget
     for position in range(steps, longest):
         nothing = tl.zeros((width, block), tl.bfloat16)
         to = d_gates + _tile(position * count + context, direction, unit, 4 * hidden)
@@ -198,7 +198,7 @@ def _position(step: tl.tensor, length: tl.tensor, direction: tl.tensor) -> tl.te
 
 @triton.jit
 def _tile(row: tl.tensor, direction: tl.tensor, unit: tl.tensor, size: tl.constexpr) -> tl.tensor:
-    """Offsets of a tile in a table whose rows hold `size` numbers a direction."""
+    """Offsets of a tile in a table whose rows hold `size` numbers per direction."""
     return row.to(tl.int64)[None, :] * (2 * size) + direction * size + unit[:, None]
 
 
@@ -218,17 +218,17 @@ def _four_gates(
     first: tl.tensor, inside: tl.tensor, hidden: tl.constexpr
 ) -> tuple[tl.tensor, tl.tensor, tl.tensor, tl.tensor]:
     """The four adjacent tiles of a row: i, f, g, o."""
-    keep_in = tl.load(first, mask=inside, other=0.0)
+    input_gate = tl.load(first, mask=inside, other=0.0)
     forget = tl.load(first + hidden, mask=inside, other=0.0)
     candidate = tl.load(first + 2 * hidden, mask=inside, other=0.0)
     out = tl.load(first + 3 * hidden, mask=inside, other=0.0)
-    return keep_in, forget, candidate, out
+    return input_gate, forget, candidate, out
 
 
 @triton.jit
-def _total(word_part: tl.tensor, weight: tl.tensor, state: tl.tensor) -> tl.tensor:
+def _total(word_gate: tl.tensor, weight: tl.tensor, state: tl.tensor) -> tl.tensor:
     """A gate before its non-linearity: the word's part and the state's."""
-    return word_part.to(tl.float32) + tl.dot(tl.trans(weight), state)
+    return word_gate.to(tl.float32) + tl.dot(tl.trans(weight), state)
 
 
 @triton.jit

@@ -27,7 +27,7 @@ from pair2vec.relations.definitions import NONE
 from pair2vec.runtime.jobs import JobFolder, empty_folder
 from pair2vec.runtime.storage import write_file, writing
 from pair2vec.text.corpus import open_corpus, read_manifest
-from pair2vec.text.engines import local_engine
+from pair2vec.text.engines import process_map
 from pair2vec.text.vocabulary import WordPair
 from pair2vec.wordnet.dictionary import WordNet
 from pair2vec.wordnet.relations import sense_relations, word_senses
@@ -115,7 +115,7 @@ def build_lexicon(
     with job.claim(resume=not overwrite or job.is_same(), overwrite=overwrite):
         parts = {part.first: part for part in _read_parts(state)}
         tasks = lexicon_tasks(inputs, config, list(parts), _TERMS_PER_TASK)
-        with local_engine(workers) as ordered_map:
+        with process_map(workers) as ordered_map:
             for part in ordered_map(build_part, tasks):
                 _write_part(state, part)
                 parts[part.first] = part

@@ -72,7 +72,7 @@ def size_facts(config: Config) -> dict[str, str]:
     if "words" in config:
         facts["words"] = f"{config['words']:,}"
     shapes = config.get("tensors", {})
-    # By convention a tensor with one row a word is called "<encoder>.words".
+    # By convention a tensor with one row per word is called "<encoder>.words".
     dimensions = {shape[-1] for name, shape in shapes.items() if name.endswith(".words")}
     if dimensions:
         facts["dimension"] = ", ".join(map(str, sorted(dimensions)))

@@ -3,7 +3,7 @@
 A folder of
 
 - ``model.safetensors``: the arrays, and ``counts``, how often each word occurs;
-- ``vocabulary.txt``: one word a line; the line's number is the word's id;
+- ``vocabulary.txt``: one word per line; the line's number is the word's id;
 - ``patterns.tsv``: patterns that are frequent in the corpus, each with its count; may be missing;
 - ``README.md``: the model card;
 - ``config.json``: written last; its presence means that the model is complete.
@@ -31,6 +31,7 @@ from pair2vec.model.card import (
     size_facts,
 )
 from pair2vec.model.tensors import (
+    REPAIR_HINT,
     Arrays,
     Precision,
     Rows,
@@ -56,7 +57,6 @@ TRAINING_FOLDER = "training"
 """Beside these, the folder with what ``pair2vec train`` needs to resume."""
 
 _COUNTS = "counts"
-_WAY_OUT = "copy or save the model again"
 
 
 class PatternCount(NamedTuple):
@@ -132,7 +132,7 @@ def save_model(
 
     Args:
         folder: Where to; made if need be. One that holds something else is refused.
-        tensors: The arrays by name. One called ``….words`` has one row a word.
+        tensors: The arrays by name. One called ``….words`` has one row per word.
         vocabulary: Its words, with their counts.
         config: What is known of the model, as JSON: ``corpus``, ``recipe``, ``metrics``,
             ``created`` and the like. What concerns the file itself (``format``, ``version``,
@@ -168,9 +168,9 @@ def save_model(
     # The tensors first: their mark tells what a killed process leaves from someone's own files.
     for name in (TENSORS_FILE, VOCABULARY_FILE, PATTERNS_FILE, CARD_FILE):
         write_file(folder / name, files[name])
-    _settle(folder)
+    _fsync_folder(folder)
     write_file(folder / CONFIG_FILE, files[CONFIG_FILE])
-    _settle(folder)
+    _fsync_folder(folder)
 
 
 def load_model(folder: str | os.PathLike[str]) -> SavedModel:
@@ -185,7 +185,7 @@ def load_model(folder: str | os.PathLike[str]) -> SavedModel:
     for name, shape in config["tensors"].items():
         _check_stored(folder, stored, name, shape)
     if _COUNTS not in stored:
-        raise InputError(f"{folder / TENSORS_FILE}: has no tensor {_COUNTS!r}; {_WAY_OUT}")
+        raise InputError(f"{folder / TENSORS_FILE}: has no tensor {_COUNTS!r}; {REPAIR_HINT}")
     vocabulary = _read_vocabulary(folder / VOCABULARY_FILE, stored[_COUNTS])
     return SavedModel(folder, config, vocabulary, stored)
 
@@ -220,14 +220,14 @@ def to_json(config: Mapping[str, Any]) -> bytes:
 
 
 def check_free(folder: Path) -> None:
-    """Refuse a place that holds something else than a model, or a part of one.
+    """Refuse a path that holds anything but a model, or a part of one.
 
     Raises:
         UsageError: it is a file, or a folder of other things.
     """
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder}: is a file, not a folder; give another one")
-    if folder.exists() and not _is_ours(folder):
+    if folder.exists() and not _is_model_folder(folder):
         known = {folder / TRAINING_FOLDER, *_leftovers(folder)}
         others = sorted(path.name for path in folder.iterdir() if path not in known)
         if others:
@@ -249,20 +249,20 @@ def _refuse_or_clear(folder: Path, *, overwrite: bool) -> None:
         raise UsageError(f"{folder}: already holds a model; give another folder, or overwrite it")
     # The config first: without it nothing else is taken for a model.
     (folder / CONFIG_FILE).unlink(missing_ok=True)
-    _settle(folder)
+    _fsync_folder(folder)
     for path in leftovers:
         path.unlink()
 
 
-def _is_ours(folder: Path) -> bool:
+def _is_model_folder(folder: Path) -> bool:
     """Whether `folder` holds a model, or what a killed process left of one."""
     if not (folder / CONFIG_FILE).exists():
         return is_marked(folder / TENSORS_FILE)
     return _parse_config(folder / CONFIG_FILE) is not None
 
 
-def _settle(folder: Path) -> None:
-    """Have what was renamed or removed so far survive a power cut before anything that follows."""
+def _fsync_folder(folder: Path) -> None:
+    """Make renames and removals so far durable before anything that follows."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -278,8 +278,8 @@ def _parse_config(path: Path) -> dict[str, Any] | None:
         return None
     if not isinstance(config, dict) or "precision" not in config:
         return None
-    fits = isinstance(config.get("format"), int) and isinstance(config.get("tensors"), dict)
-    return config if fits else None
+    is_valid = isinstance(config.get("format"), int) and isinstance(config.get("tensors"), dict)
+    return config if is_valid else None
 
 
 def _read_config(folder: Path) -> dict[str, Any]:
@@ -305,39 +305,40 @@ def _read_config(folder: Path) -> dict[str, Any]:
 
 def _check_stored(folder: Path, stored: Arrays, name: str, shape: list[int]) -> None:
     if name not in stored:
-        raise InputError(f"{folder / TENSORS_FILE}: has no tensor {name!r}; {_WAY_OUT}")
+        raise InputError(f"{folder / TENSORS_FILE}: has no tensor {name!r}; {REPAIR_HINT}")
     array = stored[name]
     if list(array.shape) != shape:
         raise InputError(
             f"{folder / TENSORS_FILE}: tensor {name!r} has shape {list(array.shape)} where "
-            f"{CONFIG_FILE} says {shape}; {_WAY_OUT}"
+            f"{CONFIG_FILE} says {shape}; {REPAIR_HINT}"
         )
     if array.dtype == np.int8:
         scale = stored.get(scale_name(name))
         if scale is None or scale.shape != array.shape[:1]:
             raise InputError(
-                f"{folder / TENSORS_FILE}: has no scale for each row of {name!r}; {_WAY_OUT}"
+                f"{folder / TENSORS_FILE}: has no scale for each row of {name!r}; {REPAIR_HINT}"
             )
 
 
 def _read_vocabulary(path: Path, counts: NDArray[np.int64]) -> Vocabulary:
     if not path.is_file():
-        raise InputError(f"{path}: no such file; {_WAY_OUT}")
+        raise InputError(f"{path}: no such file; {REPAIR_HINT}")
     try:
         # Not as text, which would take a carriage return for the end of a line.
         words = path.read_bytes().decode().split("\n")[:-1]
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: is not UTF-8; {_WAY_OUT}") from error
+        raise InputError(f"{path}: is not UTF-8; {REPAIR_HINT}") from error
     if (len(words),) != counts.shape:
         raise InputError(
-            f"{path}: has {len(words):,} words where {TENSORS_FILE} has {counts.size:,}; {_WAY_OUT}"
+            f"{path}: has {len(words):,} words where {TENSORS_FILE} has {counts.size:,}; "
+            f"{REPAIR_HINT}"
         )
     special = len(SPECIAL_TOKENS)
     if tuple(words[:special]) != SPECIAL_TOKENS:
-        raise InputError(f"{path}: does not begin with {' '.join(SPECIAL_TOKENS)}; {_WAY_OUT}")
+        raise InputError(f"{path}: does not begin with {' '.join(SPECIAL_TOKENS)}; {REPAIR_HINT}")
     vocabulary = Vocabulary(list(map(WordCount, words[special:], counts[special:].tolist())))
     if len(vocabulary.ids) != len(vocabulary):
-        raise InputError(f"{path}: has a word twice; {_WAY_OUT}")
+        raise InputError(f"{path}: has a word twice; {REPAIR_HINT}")
     return vocabulary
 
 
@@ -380,8 +381,8 @@ def describe_model(folder: str | os.PathLike[str], facts: Mapping[str, Any]) -> 
 
 
 def _merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
-    made = {**old, **new}
+    merged = {**old, **new}
     for name in old.keys() & new.keys():
         if isinstance(old[name], Mapping) and isinstance(new[name], Mapping):
-            made[name] = _merged(old[name], new[name])
-    return made
+            merged[name] = _merged(old[name], new[name])
+    return merged

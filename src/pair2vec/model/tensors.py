@@ -32,10 +32,12 @@ Arrays = Mapping[str, NDArray[Any]]
 Precision = Literal["float32", "float16", "int8"]
 PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 
+REPAIR_HINT = "copy or save the model again"
+"""What to do about damaged files, for error messages."""
+
 _METADATA = "__metadata__"
 _MARK = {"library": "pair2vec"}
 _DTYPES = {"F32": "<f4", "F16": "<f2", "F64": "<f8", "I8": "|i1", "I32": "<i4", "I64": "<i8"}
-_WAY_OUT = "copy or save the model again"
 
 _LARGEST_INT8 = 127
 _SMALLEST_SCALE = np.finfo(np.float32).tiny
@@ -60,11 +62,11 @@ def map_tensors(path: Path) -> dict[str, NDArray[Any]]:
     try:
         slots = {name: _Slot.parse(entry) for name, entry in header.items() if name != _METADATA}
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{path}: its header names no arrays we read; {_WAY_OUT}") from error
+        raise InputError(f"{path}: its header names no arrays we read; {REPAIR_HINT}") from error
     expected = start + max((slot.end for slot in slots.values()), default=0)
     if size != expected:
         raise InputError(
-            f"{path}: has {size:,} bytes where its header says {expected:,}; {_WAY_OUT}"
+            f"{path}: has {size:,} bytes where its header says {expected:,}; {REPAIR_HINT}"
         )
     content = np.memmap(path, np.uint8, mode="r")
     return {name: slot.array_in(content[start:]) for name, slot in slots.items()}
@@ -81,18 +83,18 @@ def is_marked(path: Path) -> bool:
 def _read_header(path: Path) -> tuple[dict[str, Any], int]:
     """The header, and where the arrays' bytes begin."""
     if not path.is_file():
-        raise InputError(f"{path}: no such file; {_WAY_OUT}")
+        raise InputError(f"{path}: no such file; {REPAIR_HINT}")
     with path.open("rb") as file:
         length = int.from_bytes(file.read(8), "little")
         if 8 + length > path.stat().st_size:
-            raise InputError(f"{path}: cut short, or not a safetensors file; {_WAY_OUT}")
+            raise InputError(f"{path}: cut short, or not a safetensors file; {REPAIR_HINT}")
         content = file.read(length)
     try:
         header = json.loads(content)
     except ValueError:
         header = None
     if not isinstance(header, dict):
-        raise InputError(f"{path}: its header is not a JSON object; {_WAY_OUT}")
+        raise InputError(f"{path}: its header is not a JSON object; {REPAIR_HINT}")
     return header, 8 + length
 
 
@@ -123,7 +125,7 @@ class _Slot(NamedTuple):
 
 
 class QuantisedRows(NamedTuple):
-    """A table of eight bits a value."""
+    """A table of eight bits per value."""
 
     values: NDArray[np.int8]
     """(N, D)"""

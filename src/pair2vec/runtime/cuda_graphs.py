@@ -1,4 +1,4 @@
-"""CUDA graphs: whether to use them, their capture, and functions that are captured once a shape.
+"""CUDA graphs: whether to use them, their capture, and functions that are captured once per shape.
 
 A training step of a small network is some thousand kernels, and launching one takes the CPU longer
 than running it takes the GPU: launched one by one, the GPU is idle most of the time.
@@ -18,6 +18,10 @@ BatchT = TypeVar("BatchT")
 Tree = TypeVar("Tree")
 """A tensor, or a dataclass or dict of such trees."""
 ResultT = TypeVar("ResultT")
+Results = dict[str, Tensor]
+Replay = Callable[[], None]
+Capture = Callable[[Callable[[], Results]], tuple[Replay, Results]]
+_Shape = tuple[torch.Size, ...]
 
 STEP_MODES = ("auto", "plain", "cuda_graph")
 """The values of the setting ``training.step_mode``."""
@@ -56,7 +60,7 @@ def warm_up(work: Callable[[], object], device: torch.device) -> None:
 def capture(
     work: Callable[[], ResultT],
     pool: Any = None,  # noqa: ANN401 - torch does not name its type
-) -> tuple[Callable[[], None], ResultT]:
+) -> tuple[Replay, ResultT]:
     """Capture `work` without running it.
 
     Args:
@@ -74,15 +78,9 @@ def capture(
     return graph.replay, results
 
 
-Results = dict[str, Tensor]
-Replay = Callable[[], None]
-Capture = Callable[[Callable[[], Results]], tuple[Replay, Results]]
-_Shape = tuple[torch.Size, ...]
-
-
 class _CapturedCall(NamedTuple):
     inputs: list[Tensor]
-    """Where every batch of the shape is copied to."""
+    """Static tensors, which every batch of the shape is copied into."""
     replay: Replay
     results: Results
 
@@ -112,15 +110,15 @@ class GraphedFunction(Generic[BatchT]):
                 self._seen.add(shape)
                 return self._work(batch)
             call = self._captured[shape] = self._capture_call(batch)
-        for own, tensor in zip(call.inputs, tensors, strict=True):
-            own.copy_(tensor)
+        for static, tensor in zip(call.inputs, tensors, strict=True):
+            static.copy_(tensor)
         call.replay()
         return {name: value.clone() for name, value in call.results.items()}
 
     def _capture_call(self, batch: BatchT) -> _CapturedCall:
-        own = tree_map(batch, Tensor.clone)
-        replay, results = self._capture(lambda: self._work(own))
-        return _CapturedCall(tree_leaves(own), replay, results)
+        static = tree_map(batch, Tensor.clone)
+        replay, results = self._capture(lambda: self._work(static))
+        return _CapturedCall(tree_leaves(static), replay, results)
 
 
 def _capture_in_one_pool() -> Capture:

@@ -77,13 +77,13 @@ class JobFolder:
                 )
         elif is_begun or self.complete.exists():
             if not overwrite:
-                found = (
+                content = (
                     "a job that was begun: --resume continues it"
                     if is_begun and not self.complete.exists()
                     else f"{self.product}{' and nothing to resume' if resume else ''}"
                 )
                 raise UsageError(
-                    f"{self.out}: already holds {found}; give another --out, or --overwrite to "
+                    f"{self.out}: already holds {content}; give another --out, or --overwrite to "
                     "replace it"
                 )
             self.clear()

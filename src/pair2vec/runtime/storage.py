@@ -20,6 +20,7 @@ from pair2vec.errors import InputError, UsageError
 
 PARTIAL = ".partial"
 """Suffix of a file that is being written; one found later is what a killed process left."""
+_LOCAL = "file://"
 
 
 @contextmanager
@@ -36,9 +37,6 @@ def writing(path: Path) -> Iterator[BinaryIO]:
         partial.unlink(missing_ok=True)
 
 
-_LOCAL = "file://"
-
-
 @dataclass(frozen=True)
 class RemotePath:
     """A file or folder on a file system of fsspec's, with those methods of `Path` that we need."""
@@ -52,7 +50,7 @@ class RemotePath:
         return RemotePath(f"{self.url.rstrip('/')}/{name}")
 
     def __getstate__(self) -> dict[str, Any]:
-        # A connection does not travel to another process; that makes its own.
+        # A connection is not pickled; another process opens its own.
         return {"url": self.url}
 
     @property
@@ -61,67 +59,67 @@ class RemotePath:
         return self.url.rstrip("/").rpartition("/")[2]
 
     @cached_property
-    def _place(self) -> tuple[Any, str]:
+    def _fs_and_path(self) -> tuple[Any, str]:
         """The file system, and the path on it."""
         try:
             from fsspec.core import url_to_fs
         except ImportError as error:
             raise UsageError(f"{self.url}: to reach it: pip install 'pair2vec[ray]'") from error
         try:
-            files, path = url_to_fs(self.url)
+            fs, path = url_to_fs(self.url)
         except (ImportError, ValueError) as error:
             raise UsageError(f"{self.url}: cannot be reached: {error}") from error
-        return files, path
+        return fs, path
 
-    def _do(self, method: str, *arguments: object, **options: object) -> Any:  # noqa: ANN401
+    def _call(self, method: str, *arguments: object, **options: object) -> Any:  # noqa: ANN401
         """Call a method of the file system on the path.
 
-        What goes wrong there is of no common class; it becomes a line that names the URL.
+        Its errors have no common class; all become one that names the URL.
         """
-        files, path = self._place
+        fs, path = self._fs_and_path
         # Other processes write too: what was listed a moment ago is not to be relied on.
-        files.invalidate_cache()
+        fs.invalidate_cache()
         try:
-            return getattr(files, method)(path, *arguments, **options)
+            return getattr(fs, method)(path, *arguments, **options)
         except Exception as error:
             raise InputError(f"{self.url}: {type(error).__name__}: {error}") from error
 
     def exists(self) -> bool:
         """Whether there is a file, or a folder with something in it."""
-        return bool(self._do("exists"))
+        return bool(self._call("exists"))
 
     def is_file(self) -> bool:
         """Whether it is a file."""
-        return bool(self._do("isfile"))
+        return bool(self._call("isfile"))
 
     def is_dir(self) -> bool:
-        """Whether it is a folder; of a file it is not asked, as a web server cannot tell."""
-        return not self.is_file() and bool(self._do("isdir"))
+        """Whether it is a folder; not by `isdir` alone, as a web server cannot tell."""
+        return not self.is_file() and bool(self._call("isdir"))
 
     def size(self) -> int | None:
         """In bytes, if the file system can tell."""
-        size: int | None = self._do("info").get("size")
+        size: int | None = self._call("info").get("size")
         return size
 
     def iterdir(self) -> Iterator["RemotePath"]:
         """What the folder holds; nothing where there is none."""
-        listed = self._do("ls", detail=False) if self.exists() else []
+        listed = self._call("ls", detail=False) if self.exists() else []
         names = (path.rstrip("/").rpartition("/")[2] for path in listed)
         # Some file systems list the folder itself, too.
         return (self / name for name in names if name != self.name)
 
     def match(self, pattern: str) -> bool:
-        """Whether the name is as `pattern` says."""
+        """Whether the name matches a shell `pattern`."""
         return fnmatchcase(self.name, pattern)
 
     def open(self, mode: str) -> BinaryIO:
         """The file, open for reading ("rb") or for writing ("wb")."""
-        opened: BinaryIO = self._do("open", mode)
+        opened: BinaryIO = self._call("open", mode)
         return opened
 
     def read_bytes(self) -> bytes:
         """All of the file."""
-        return bytes(self._do("cat_file"))
+        return bytes(self._call("cat_file"))
 
     def write_file(self, data: bytes) -> None:
         """Put `data` there, all of it or none of it.
@@ -129,23 +127,23 @@ class RemotePath:
         An object store would do so anyway; others, such as HDFS, only rename in one step.
         """
         partial = RemotePath(f"{self.url}.{uuid.uuid4().hex}{PARTIAL}")
-        partial._do("pipe_file", data)
-        partial._do("mv", self._place[1])
+        partial._call("pipe_file", data)
+        partial._call("mv", self._fs_and_path[1])
 
     def mkdir(self, *, parents: bool = True, exist_ok: bool = True) -> None:
         """Make the folder and those above it, on file systems where folders have to be made."""
         assert parents and exist_ok, "others are not needed"
-        self._do("makedirs", exist_ok=True)
+        self._call("makedirs", exist_ok=True)
 
     def unlink(self, *, missing_ok: bool = False) -> None:
         """Delete the file."""
         if not missing_ok or self.exists():
-            self._do("rm_file")
+            self._call("rm_file")
 
     def remove_tree(self) -> None:
         """Delete the folder and all that is in it."""
         if self.exists():
-            self._do("rm", recursive=True)
+            self._call("rm", recursive=True)
 
 
 StoragePath = Path | RemotePath

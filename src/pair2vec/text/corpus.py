@@ -121,9 +121,9 @@ class Corpus:
                 yield [self.vocabulary.words[token] for token in shard.sentence(number).tolist()]
 
 
-def shard_file(kind: str, number: int) -> str:
-    """The name of a shard's ``tokens`` or ``sentences`` file."""
-    return f"{kind}-{number}.bin" if number else f"{kind}.bin"
+def shard_file(content: str, number: int) -> str:
+    """The name of a shard's file of ``tokens`` or ``sentences``."""
+    return f"{content}-{number}.bin" if number else f"{content}.bin"
 
 
 def open_corpus(folder: str | os.PathLike[str]) -> Corpus:
@@ -190,10 +190,10 @@ class CorpusWriter:
         self._folder = folder
         self._shard_ids = shard_ids
         self._shards: list[ShardSize] = []
-        listing = vocabulary.to_tsv()
+        vocabulary_tsv = vocabulary.to_tsv()
         # One digest per kind of content, so that the sizes of writes do not matter.
-        self._digests = [hashlib.sha256(listing), hashlib.sha256(), hashlib.sha256()]
-        write_file(folder / VOCABULARY_TSV, listing)
+        self._digests = [hashlib.sha256(vocabulary_tsv), hashlib.sha256(), hashlib.sha256()]
+        write_file(folder / VOCABULARY_TSV, vocabulary_tsv)
         self._open_shard()
 
     def _open_shard(self) -> None:

@@ -36,7 +36,7 @@ class Engine(NamedTuple):
 
 
 @contextmanager
-def local_engine(workers: int) -> Iterator[OrderedMap]:
+def process_map(workers: int) -> Iterator[OrderedMap]:
     """An ordered map over `workers` processes; with one worker it runs in this process."""
     if workers == 1:
         yield map

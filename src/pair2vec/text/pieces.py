@@ -30,17 +30,16 @@ from pair2vec.text.vocabulary import BOUNDARY, PADDING
 from pair2vec.text.whitespace import WhitespaceTokens, encode_whitespace_tokens
 from pair2vec.text.wikitext import clean_wikitext
 
+PIECE_BYTES = 8 << 20
+LARGEST_PAGE = 256 << 20
+PAGE_END = b"</page>"
+DUMP_END = b"</mediawiki>"
+
+_HEAD_BYTES = 1 << 16
 _DUMP_HEAD = re.compile(
     rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<mediawiki[\s>]", re.S
 )
 _REDIRECT = re.compile(r"\s*#redirect", re.IGNORECASE)
-
-PAGE_END = b"</page>"
-DUMP_END = b"</mediawiki>"
-
-PIECE_BYTES = 8 << 20
-LARGEST_PAGE = 256 << 20
-_HEAD_BYTES = 1 << 16
 _BLANK_LINES = re.compile(rb"\n\s*\n")
 
 
@@ -66,8 +65,8 @@ class Piece:
 
     def checksum(self) -> str:
         """Of everything that determines the encoded piece."""
-        kind = f"{self.is_dump}{self.continues}".encode()
-        return hashlib.blake2b(self.content, digest_size=16, key=kind).hexdigest()
+        flags = f"{self.is_dump}{self.continues}".encode()
+        return hashlib.blake2b(self.content, digest_size=16, key=flags).hexdigest()
 
 
 def cut_into_pieces(source: str, blocks: Iterator[bytes], size: int) -> Iterator[Piece]:
@@ -77,6 +76,11 @@ def cut_into_pieces(source: str, blocks: Iterator[bytes], size: int) -> Iterator
         head += block
     cut = _cut_dump if is_dump(head[:_HEAD_BYTES]) else _cut_text
     return cut(source, chain([head], blocks), size)
+
+
+def is_dump(head: bytes) -> bool:
+    """Whether content that begins with `head` is a MediaWiki XML dump."""
+    return _DUMP_HEAD.match(head) is not None
 
 
 def _cut_text(source: str, blocks: Iterator[bytes], size: int) -> Iterator[Piece]:
@@ -159,7 +163,7 @@ class PieceStatistics:
 class EncodedPiece:
     """A piece as ids of its own words: 0 ends a sentence, n is words[n - 1]."""
 
-    ids: NDArray[np.unsignedinteger]
+    ids: Ids
     words: list[str]
     counts: NDArray[np.int64]
     statistics: PieceStatistics
@@ -185,10 +189,10 @@ def load_words(piece: StoragePath | bytes) -> tuple[list[str], NDArray[np.int64]
         return words if words != [""] else [], saved["counts"], statistics
 
 
-def load_ids(piece: StoragePath | bytes) -> NDArray[np.unsignedinteger]:
+def load_ids(piece: StoragePath | bytes) -> Ids:
     """The ids of an encoded piece, from a file or its content."""
     with _open_piece(piece) as file, np.load(file) as saved:
-        ids: NDArray[np.unsignedinteger] = saved["ids"]
+        ids: Ids = saved["ids"]
         return ids
 
 
@@ -267,6 +271,45 @@ def _malformed(piece: Piece, error: MalformedXmlError) -> InputError:
     )
 
 
+class Article(NamedTuple):
+    """A page of the main namespace."""
+
+    title: str
+    wikitext: str
+
+
+def parse_articles(pages: bytes) -> Iterator[Article]:
+    """The articles among whole ``<page>`` elements: namespace 0, redirects left out.
+
+    Raises:
+        MalformedXmlError: at once, before any article.
+    """
+    return _select_articles(_parse(pages))
+
+
+def _select_articles(pages: ElementTree.Element) -> Iterator[Article]:
+    for page in pages:
+        text = page.findtext("./revision[last()]/text") or ""
+        if (
+            page.findtext("ns", "0") == "0"
+            and page.find("redirect") is None
+            and not _REDIRECT.match(text)
+        ):
+            yield Article(page.findtext("title", ""), text)
+
+
+def _parse(pages: bytes) -> ElementTree.Element:
+    start_tag = b"<mediawiki>"
+    document = start_tag + pages + DUMP_END
+    try:
+        return ElementTree.fromstring(document)
+    except ElementTree.ParseError as error:
+        line, column = error.position
+        before = document.split(b"\n", line - 1)[: line - 1]
+        position = sum(len(row) + 1 for row in before) + column - len(start_tag)
+        raise MalformedXmlError(error.msg.split(":")[0], position) from error
+
+
 class PieceTask(NamedTuple):
     """A piece to encode into a file; None where the file exists already."""
 
@@ -330,47 +373,3 @@ def piece_ids(task: IdsTask) -> Ids:
 def _word_ids(vocabulary: bytes) -> dict[str, int]:
     lines = vocabulary.decode().split("\n")[:-1]
     return {line.partition("\t")[0]: word_id for word_id, line in enumerate(lines)}
-
-
-class Article(NamedTuple):
-    """A page of the main namespace."""
-
-    title: str
-    wikitext: str
-
-
-def is_dump(head: bytes) -> bool:
-    """Whether content that begins with `head` is a MediaWiki XML dump."""
-    return _DUMP_HEAD.match(head) is not None
-
-
-def parse_articles(pages: bytes) -> Iterator[Article]:
-    """The articles among whole ``<page>`` elements: namespace 0, redirects left out.
-
-    Raises:
-        MalformedXmlError: at once, before any article.
-    """
-    return _select_articles(_parse(pages))
-
-
-def _select_articles(pages: ElementTree.Element) -> Iterator[Article]:
-    for page in pages:
-        text = page.findtext("./revision[last()]/text") or ""
-        if (
-            page.findtext("ns", "0") == "0"
-            and page.find("redirect") is None
-            and not _REDIRECT.match(text)
-        ):
-            yield Article(page.findtext("title", ""), text)
-
-
-def _parse(pages: bytes) -> ElementTree.Element:
-    start_tag = b"<mediawiki>"
-    document = start_tag + pages + DUMP_END
-    try:
-        return ElementTree.fromstring(document)
-    except ElementTree.ParseError as error:
-        line, column = error.position
-        before = document.split(b"\n", line - 1)[: line - 1]
-        position = sum(len(row) + 1 for row in before) + column - len(start_tag)
-        raise MalformedXmlError(error.msg.split(":")[0], position) from error

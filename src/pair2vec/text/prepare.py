@@ -40,7 +40,7 @@ from pair2vec.text.corpus import (
     open_corpus,
     read_manifest,
 )
-from pair2vec.text.engines import Engine, local_engine
+from pair2vec.text.engines import Engine, process_map
 from pair2vec.text.pieces import (
     PIECE_BYTES,
     IdsTask,
@@ -61,10 +61,11 @@ _log = logging.getLogger(__name__)
 
 _PIECES = "pieces"
 """The folder of encoded pieces, in that of the corpus until it is complete."""
-_OURS = (
+_CORPUS_FILES = (
     *(MANIFEST, VOCABULARY_TSV, JOB_FILE, _PIECES, "tokens*.bin", "sentences*.bin"),
     *(f"*{PARTIAL}", "neighbours-*.npy"),  # the latter kept beside a corpus by training
 )
+"""Patterns of the names that a corpus folder may hold."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -93,7 +94,7 @@ class PrepareProgress(NamedTuple):
     total: int | None
     """None if not known, as for standard input."""
     tokens: int
-    """Made in this run; those found from an earlier one do not count for speed."""
+    """Encoded in this run; those of an earlier one do not count towards the speed."""
 
 
 def _no_report(_: PrepareProgress) -> None:
@@ -145,7 +146,7 @@ def make_corpus(
     """
     config = config or PrepareConfig()
     folder = storage_path(out)
-    opening = open_engine(engine, workers)
+    engine_context = open_engine(engine, workers)
     names = find_sources(inputs, exclude=folder)
     for name in names:
         _check_readable(name)
@@ -155,7 +156,7 @@ def make_corpus(
         # With a manifest, an earlier run was stopped after its very last write.
         if not (folder / MANIFEST).exists():
             pieces.mkdir(exist_ok=True)
-            with opening as started, _scratch_folder(pieces) as scratch:
+            with engine_context as started, _scratch_folder(pieces) as scratch:
                 run = _Run(folder, pieces, config, report, WordCounter(scratch))
                 run.encode_sources(names, started)
                 run.write_corpus(started)
@@ -172,7 +173,7 @@ def _claim(
     if out.exists() and not out.is_dir():
         raise UsageError(f"{out}: is a file, not a folder; give another --out")
     if out.exists() and not any((out / name).exists() for name in (JOB_FILE, MANIFEST)):
-        others = [path.name for path in entries(out) if not _is_ours(path)]
+        others = [path.name for path in entries(out) if not _is_corpus_file(path)]
         if others:
             raise UsageError(
                 f"{out}: is not a corpus and not empty ({others[0]}); give another --out"
@@ -188,15 +189,15 @@ def _claim(
     return job.claim(resume=not overwrite, overwrite=overwrite)
 
 
-def _is_ours(path: StoragePath) -> bool:
-    return any(map(path.match, _OURS))
+def _is_corpus_file(path: StoragePath) -> bool:
+    return any(map(path.match, _CORPUS_FILES))
 
 
 def _remove_corpus(out: StoragePath) -> None:
     # The manifest first: without it nothing else is taken for a corpus.
     (out / MANIFEST).unlink(missing_ok=True)
     for path in entries(out):
-        if not _is_ours(path):
+        if not _is_corpus_file(path):
             continue
         if path.is_dir():
             remove_tree(path)
@@ -206,7 +207,7 @@ def _remove_corpus(out: StoragePath) -> None:
 
 @contextmanager
 def _scratch_folder(pieces: StoragePath) -> Iterator[Path]:
-    """A local folder for sums of words that go beyond memory."""
+    """A local folder for word counts that exceed memory."""
     if isinstance(pieces, Path):
         yield pieces
         return
@@ -243,7 +244,7 @@ def open_engine(name: str, workers: int | None) -> AbstractContextManager[Engine
 
 @contextmanager
 def _local_engine(workers: int) -> Iterator[Engine]:
-    with local_engine(workers) as ordered_map:
+    with process_map(workers) as ordered_map:
         yield Engine(ordered_map, shares_disk=True)
 
 
@@ -259,15 +260,14 @@ class _Run:
     """One run, and what it has gathered."""
 
     out: StoragePath
-    folder: StoragePath
-    """Where the encoded pieces are."""
+    pieces_folder: StoragePath
     config: PrepareConfig
     report: Callable[[PrepareProgress], None]
     totals: WordCounter
     pieces: list[StoragePath] = field(default_factory=list)
     statistics: list[PieceStatistics] = field(default_factory=list)
     sources: list[SourceRecord] = field(default_factory=list)
-    tokens_made: int = 0
+    new_tokens: int = 0
 
     def encode_sources(self, names: Sequence[str], engine: Engine) -> None:
         """Encode every piece that is not on disk yet, and count the words of all."""
@@ -275,14 +275,14 @@ class _Run:
             words, counts, statistics = load_words(task.path)
             self.totals.add(words, counts.tolist())
             self.statistics.append(statistics)
-            self.tokens_made += 0 if task.piece is None else statistics.tokens
-            self.report(PrepareProgress("read", task.read, task.total, self.tokens_made))
+            self.new_tokens += 0 if task.piece is None else statistics.tokens
+            self.report(PrepareProgress("read", task.read, task.total, self.new_tokens))
         if not any(piece.tokens for piece in self.statistics):
             raise InputError(f"{', '.join(names)}: no words found; is the input empty?")
 
     def _encoded(self, tasks: Iterator[PieceTask], engine: Engine) -> Iterator[PieceTask]:
         """`tasks` as they are done, each with its piece on disk."""
-        if self._is_reached_by(engine):
+        if self._workers_reach_pieces(engine):
             yield from engine.ordered_map(encode_to_file, tasks)
             return
         for task, encoded in engine.ordered_map(encode_to_bytes, tasks):
@@ -290,9 +290,9 @@ class _Run:
                 write_file(task.path, encoded)
             yield task
 
-    def _is_reached_by(self, engine: Engine) -> bool:
+    def _workers_reach_pieces(self, engine: Engine) -> bool:
         """Whether the engine's workers can read and write the pieces' files."""
-        return engine.shares_disk or isinstance(self.folder, RemotePath)
+        return engine.shares_disk or isinstance(self.pieces_folder, RemotePath)
 
     def _tasks(self, names: Sequence[str], engine: Engine) -> Iterator[PieceTask]:
         sizes = [None if name == "-" else size_of(storage_path(name)) for name in names]
@@ -311,7 +311,7 @@ class _Run:
                     _log.warning("%s is empty", source.name)
 
     def _piece_path(self, piece: Piece) -> StoragePath:
-        path = self.folder / f"{len(self.pieces):06d}-{piece.checksum()}.npz"
+        path = self.pieces_folder / f"{len(self.pieces):06d}-{piece.checksum()}.npz"
         self.pieces.append(path)
         return path
 
@@ -347,6 +347,8 @@ class _Run:
             )
 
     def _ids_tasks(self, vocabulary: Vocabulary, engine: Engine) -> Iterator[IdsTask]:
-        listing = vocabulary.to_tsv()
-        reached = self._is_reached_by(engine)
-        return (IdsTask(path if reached else path.read_bytes(), listing) for path in self.pieces)
+        vocabulary_tsv = vocabulary.to_tsv()
+        reached = self._workers_reach_pieces(engine)
+        return (
+            IdsTask(path if reached else path.read_bytes(), vocabulary_tsv) for path in self.pieces
+        )

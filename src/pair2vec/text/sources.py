@@ -175,16 +175,16 @@ class Source:
         else:
             yield from stored
 
-    def _translate_errors(self, kind: str, blocks: Iterator[bytes]) -> Iterator[bytes]:
+    def _translate_errors(self, compression: str, blocks: Iterator[bytes]) -> Iterator[bytes]:
         try:
             yield from blocks
         except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
-            raise _broken(self.name, kind, error, self.position) from error
+            raise _broken(self.name, compression, error, self.position) from error
 
 
-class _Decoder(Protocol):
+class _Decompressor(Protocol):
     """The common interface of bz2's and lzma's decompressors."""
 
     @property
@@ -196,34 +196,37 @@ class _Decoder(Protocol):
     def decompress(self, data: bytes, max_length: int = -1) -> bytes: ...
 
 
-def _inflate(new_decoder: Callable[[], _Decoder], blocks: Iterable[bytes]) -> Iterator[bytes]:
+def _inflate(
+    new_decompressor: Callable[[], _Decompressor], blocks: Iterable[bytes]
+) -> Iterator[bytes]:
     """Decompress concatenated streams, at most a block at a time.
 
     Unlike the standard library's file objects, this does not mistake damage between two streams
     for the end of the data.
     """
-    decoder: _Decoder | None = None
+    decompressor: _Decompressor | None = None
     for stored in blocks:
         block = stored
         while block:
-            if decoder is None:
+            if decompressor is None:
                 block = block.lstrip(b"\0")  # padding
                 if not block:
                     break
-                decoder = new_decoder()
-            yield decoder.decompress(block, BLOCK_BYTES)
-            while not decoder.eof and not decoder.needs_input:
-                yield decoder.decompress(b"", BLOCK_BYTES)
-            block = decoder.unused_data if decoder.eof else b""
-            decoder = None if decoder.eof else decoder
-    if decoder is not None:
+                decompressor = new_decompressor()
+            yield decompressor.decompress(block, BLOCK_BYTES)
+            while not decompressor.eof and not decompressor.needs_input:
+                yield decompressor.decompress(b"", BLOCK_BYTES)
+            block = decompressor.unused_data if decompressor.eof else b""
+            decompressor = None if decompressor.eof else decompressor
+    if decompressor is not None:
         raise EOFError
 
 
-def _broken(name: str, kind: str, error: Exception, position: int) -> InputError:
+def _broken(name: str, compression: str, error: Exception, position: int) -> InputError:
     how = "cut short" if isinstance(error, EOFError) else "corrupt"
     return InputError(
-        f"{name}: the {kind} data is {how} near byte {position:,}; fetch or compress it again"
+        f"{name}: the {compression} data is {how} near byte {position:,}; "
+        "fetch or compress it again"
     )
 
 

@@ -24,7 +24,7 @@ _BLOCK = 1 << 18
 
 def count_pattern(corpus: Corpus, pair: WordPair, pattern: Pattern) -> Counts:
     """The counts of a pair in a pattern, summed over its wildcards."""
-    index = ContextIndex.of_pattern(pattern, id_frequency(corpus))
+    index = ContextIndex.from_pattern(pattern, id_frequency(corpus))
     (arrays,) = count_contexts(corpus, pair, [index])
     return Counts(*(int(np.asarray(part).item()) for part in arrays))
 
@@ -164,15 +164,15 @@ class ContextIndex:
             self._levels.append((offsets[column], edges))
 
     @classmethod
-    def of_contexts(cls, contexts: Int64Array, frequency: Int64Array) -> "ContextIndex":
-        """Of full contexts, as `gather_contexts` returns them: ``distance + 3`` ids per row."""
+    def from_contexts(cls, contexts: Int64Array, frequency: Int64Array) -> "ContextIndex":
+        """Index full contexts, as `gather_contexts` returns them: ``distance + 3`` ids per row."""
         distance = contexts.shape[1] - 3
         offsets = (-1, *range(1, distance), distance + 1)
         return cls(contexts[:, np.array(offsets) + 1], offsets, distance, frequency)
 
     @classmethod
-    def of_pattern(cls, pattern: Pattern, frequency: Int64Array) -> "ContextIndex":
-        """Of a single pattern; its wildcards are not compared."""
+    def from_pattern(cls, pattern: Pattern, frequency: Int64Array) -> "ContextIndex":
+        """Index a single pattern; its wildcards are not compared."""
         words = {-1: pattern.left, **dict(enumerate(pattern.between, start=1))}
         words[pattern.distance + 1] = pattern.right
         fixed = {offset: word for offset, word in words.items() if word is not None}

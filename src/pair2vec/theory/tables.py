@@ -88,7 +88,7 @@ def find_pair_contexts(corpus: Corpus, pair: WordPair) -> PairContexts:
     """Every context the pair occurs in, by two passes over the corpus."""
     frequency = id_frequency(corpus)
     per_distance = [rows for rows in _gather_pair_contexts(corpus, pair) if len(rows)]
-    indices = [ContextIndex.of_contexts(rows, frequency) for rows in per_distance]
+    indices = [ContextIndex.from_contexts(rows, frequency) for rows in per_distance]
     contexts = [
         tuple(row)
         for rows, index in zip(per_distance, indices, strict=True)
@@ -174,7 +174,7 @@ def _every_triple(corpus: Corpus) -> tuple[Int64Array, NDArray[np.int32]]:
     triples, contexts, first_id = [], [], 0
     for distance in DISTANCES:
         x, y, rows = _triples_at_distance(corpus, distance)
-        index = ContextIndex.of_contexts(rows, frequency)
+        index = ContextIndex.from_contexts(rows, frequency)
         triples.append(np.stack([x, y, index.context_ids + first_id]))
         distinct = _distinct(rows, index)
         first_id += len(distinct)

@@ -1,6 +1,6 @@
 """Training batches: triples of a corpus with negatives sampled for them, on the device.
 
-Shapes: V vocabulary, B triples, K negative words a side.
+Shapes: V vocabulary, B triples, K negative words per side.
 """
 
 from collections.abc import Iterator

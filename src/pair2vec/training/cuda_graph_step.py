@@ -4,7 +4,7 @@ The plain step finds the distinct rows that a batch touches: it sorts, and waits
 know their number. Here gradients are those of whole tables, which costs a GPU little, and all
 shapes are the same in every step, as a graph requires.
 
-Shapes: V vocabulary, B triples, K negative words a side, L length of the longest context,
+Shapes: V vocabulary, B triples, K negative words per side, L length of the longest context,
 D dimension, W the width that vectors of D are padded to.
 """
 
@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from pair2vec.kernels.lstm import bilstm_states
 from pair2vec.kernels.rows import copy_rows
-from pair2vec.runtime.cuda_graphs import capture, warm_up
+from pair2vec.runtime.cuda_graphs import Replay, capture, warm_up
 from pair2vec.text.patterns import DISTANCES
 from pair2vec.training.distributed import ProcessGroup, flatten_tensors, split_like
 from pair2vec.training.network import TrainingBatch
@@ -34,8 +34,7 @@ LONGEST_CONTEXT = DISTANCES[-1] + 3
 ALIGNMENT = 64
 """Tensor cores are fastest on widths that are multiples of it."""
 
-
-CaptureWork = Callable[[Callable[[], None]], tuple[Callable[[], None], None]]
+CaptureWork = Callable[[Callable[[], None]], tuple[Replay, None]]
 """As `capture`: captures some work, and returns what replays it."""
 
 
@@ -60,7 +59,7 @@ class CudaGraphStep:
         self._enabled = torch.ones((), dtype=torch.bool, device=self._device)
         self._inputs: _Inputs | None = None
         self._values = torch.empty(0, device=self._device)
-        self._replay: Callable[[], None] = self._run
+        self._replay: Replay = self._run
 
     def __call__(self, batch: TrainingBatch, rate: float) -> Tensor:
         self._rate.fill_(rate)
@@ -76,8 +75,8 @@ class CudaGraphStep:
         """At the first step, since a resumed run has the optimiser's state only then."""
         self._steps.fill_(self._optimiser.steps)
         for name, weight in self._weights().items():
-            for kind in self._optimiser.slots:
-                self._optimiser.slot(name, kind, weight)
+            for slot in self._optimiser.slots:
+                self._optimiser.slot(name, slot, weight)
         if self._on_gpu:
             self._prepare_graph()
 
@@ -89,14 +88,14 @@ class CudaGraphStep:
         self._replay = self._captured(capture)
         self._enabled.fill_(True)
 
-    def _captured(self, capture_work: CaptureWork) -> Callable[[], None]:
+    def _captured(self, capture_work: CaptureWork) -> Replay:
         """What replays a step."""
         return capture_work(self._run)[0]
 
     def _compile(self) -> None:
         for name in (
             "_pair_words",
-            "_context_part",
+            "_word_gates",
             "_pairs",
             "_pool",
             "_objective",
@@ -138,9 +137,9 @@ class CudaGraphStep:
             words = self._pair_words(self._tables["pair_words"])
             x, y = (copy_rows(words, rows, self._precision) for rows in (inputs.x, inputs.y))
             pairs = self._pairs(x, y)
-            part = self._context_part(self._tables["context_words"])
+            word_gates = self._word_gates(self._tables["context_words"])
             weight = self._network.context.state_weight
-            states = bilstm_states(part, inputs.contexts, inputs.lengths, weight)
+            states = bilstm_states(word_gates, inputs.contexts, inputs.lengths, weight)
             contexts = self._pool(states, inputs.lengths)
             others = copy_rows(contexts, inputs.shuffles, contexts.dtype)
             return self._objective(pairs, contexts, others)
@@ -149,9 +148,9 @@ class CudaGraphStep:
         """Prepared for R: (V, W)."""
         return self._padded(self._network.pair.prepare(words))
 
-    def _context_part(self, words: Tensor) -> Tensor:
+    def _word_gates(self, words: Tensor) -> Tensor:
         """The LSTM's input gates of each word: (V, 8H)."""
-        return self._network.context.word_part(self._padded(words))
+        return self._network.context.word_gates(self._padded(words))
 
     def _padded(self, words: Tensor) -> Tensor:
         return functional.pad(words, (0, self._width - words.shape[1]))
@@ -278,8 +277,8 @@ class DistributedCudaGraphStep(CudaGraphStep):
         self._all_reduce()
         self._apply()
 
-    def _captured(self, capture_work: CaptureWork) -> Callable[[], None]:
-        # Each has memory of its own: the second reads what the first leaves there.
+    def _captured(self, capture_work: CaptureWork) -> Replay:
+        # Each has a memory pool of its own: the second reads what the first leaves there.
         first, _ = capture_work(self._differentiate_own)
         second, _ = capture_work(self._apply)
 

@@ -89,7 +89,7 @@ class NoMetrics:
 
 
 class MetricsFile:
-    """One JSON object a line, and tensorboard's events where that is installed.
+    """One JSON object per line, and tensorboard's events where that is installed.
 
     A resumed run drops the lines after its checkpoint and appends.
     """

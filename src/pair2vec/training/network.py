@@ -1,6 +1,6 @@
 """The network in training: two tables of word vectors, R and C, and their forward pass.
 
-Shapes: V vocabulary, B triples, K negative words a side, D dimension.
+Shapes: V vocabulary, B triples, K negative words per side, D dimension.
 
 The tables are large and a batch touches few of their rows, so they take no part in autograd: the
 rows of a batch are copied out, and their gradient, as small as the batch, goes back by row.
@@ -25,7 +25,7 @@ class TrainingBatch(NamedTuple):
     y: Tensor
     """(B,)"""
     contexts: tuple[Tensor, ...]
-    """One (n, L) a length L; together B rows, in the order of x and y."""
+    """One (n, L) per length L; together B rows, in the order of x and y."""
     other_x: Tensor
     """(B, K)"""
     other_y: Tensor
@@ -90,10 +90,10 @@ class Network(nn.Module):
         touched, indices = _touch(
             self.context_words, torch.cat([group.flatten() for group in contexts])
         )
-        part = self.context.word_part(touched.vectors)
+        word_gates = self.context.word_gates(touched.vectors)
         groups = torch.split(indices, [group.numel() for group in contexts])
         encoded = [
-            self.context.encode(part, rows.view_as(group))
+            self.context.encode(word_gates, rows.view_as(group))
             for rows, group in zip(groups, contexts, strict=True)
             if len(group)
         ]

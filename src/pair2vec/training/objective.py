@@ -1,6 +1,6 @@
 """The objectives J_2NS and J_3NS (the paper's table of objectives).
 
-Shapes: B triples, K negative words a side, D dimension.
+Shapes: B triples, K negative words per side, D dimension.
 """
 
 from typing import NamedTuple
@@ -24,7 +24,7 @@ class Scores(NamedTuple):
 
 
 class Losses(NamedTuple):
-    """−log σ summed over a group's comparisons, a row a triple: (B,) each."""
+    """−log σ summed over a group's comparisons, for each triple: (B,) each."""
 
     observed: Tensor
     contexts: Tensor

@@ -39,9 +39,9 @@ class Optimiser(ABC):
         self.steps = 0
         """Steps taken, counted by the training step and kept in checkpoints."""
 
-    def slot(self, name: str, kind: str, like: Tensor) -> Tensor:
-        """A tensor of the state, zero at first."""
-        key = f"{name}.{kind}"
+    def slot(self, name: str, slot: str, like: Tensor) -> Tensor:
+        """The tensor `slot` of parameter `name`, zero at first."""
+        key = f"{name}.{slot}"
         if key not in self.state:
             self.state[key] = torch.zeros_like(like)
         return self.state[key]
@@ -56,7 +56,7 @@ class Optimiser(ABC):
         rows: Tensor | None = None,
     ) -> None:
         """Update `parameter`, or only distinct `rows` of it, whose gradient is then given."""
-        slots = [self.slot(name, kind, parameter) for kind in self.slots]
+        slots = [self.slot(name, slot, parameter) for slot in self.slots]
         if rows is None:
             parameter.copy_(self.updated(parameter, gradient, slots, at))
             return
@@ -71,7 +71,7 @@ class Optimiser(ABC):
         self, mask: Tensor, name: str, parameter: Tensor, gradient: Tensor, at: StepRate
     ) -> None:
         """Update `parameter` and its state only where `mask`, which broadcasts, is True."""
-        slots = [self.slot(name, kind, parameter) for kind in self.slots]
+        slots = [self.slot(name, slot, parameter) for slot in self.slots]
         new_slots = [slot.clone() for slot in slots]
         updated = self.updated(parameter, gradient, new_slots, at)
         parameter.copy_(torch.where(mask, updated, parameter))

@@ -30,7 +30,7 @@ def publish(
 ) -> SavedModel:
     """Write the trained network as a model folder, with all that is known of it.
 
-    All ranks validate; the first writes.
+    All ranks validate; rank 0 writes.
     """
     manifest = corpus.manifest
     validation = trainer.validate()
@@ -52,8 +52,8 @@ def publish(
         "triples": trainer.triples,
         "metrics": metrics,
     }
-    with trainer.ranks.rank_zero_first() as is_first:
-        if is_first:
+    with trainer.ranks.rank_zero_first() as is_rank_zero:
+        if is_rank_zero:
             save_model(
                 out,
                 published_arrays(trainer.network),
@@ -77,7 +77,7 @@ def published_arrays(network: Network) -> dict[str, NDArray[np.float32]]:
     }
 
 
-def network_of(model: SavedModel) -> Network:
+def network_from_model(model: SavedModel) -> Network:
     """The network that was published as `model`."""
     recipe = recipe_from_json(model.config["recipe"])
     pair = replace(recipe.pair, length=1.0)
@@ -115,22 +115,22 @@ def frequent_contexts(
         most: How many to return.
         sample: How many triples to look at; an epoch is shuffled, so its start is a fair sample.
     """
-    found = [
+    counted = [
         ContextCount(tuple(context), count)
-        for contexts in _sampled(stream, sample)
+        for contexts in _sample_contexts(stream, sample)
         for context, count in zip(*_count_rows(contexts), strict=True)
         if count > 1
     ]
-    # Of equals the lower ids, so that the result is one.
-    return sorted(found, key=lambda entry: (-entry.frequency, entry.context))[:most]
+    # Ties are broken by the ids, so that the result is deterministic.
+    return sorted(counted, key=lambda entry: (-entry.frequency, entry.context))[:most]
 
 
-def _sampled(stream: TripleStream, sample: int) -> list[NDArray[np.int64]]:
-    """The contexts of the first `sample` triples of an epoch, one array a length."""
+def _sample_contexts(stream: TripleStream, sample: int) -> list[NDArray[np.int64]]:
+    """The contexts of the first `sample` triples of an epoch, one array per length."""
     size = max(1, min(_SAMPLE_BATCH, stream.expected_triples() // 100))
     groups, seen = [], 0
-    for batch, place in stream.batches(size):
-        if place.epoch or seen >= sample:
+    for batch, position in stream.batches(size):
+        if position.epoch or seen >= sample:
             break
         groups.append(batch.contexts)
         seen += len(batch.x)
@@ -139,11 +139,11 @@ def _sampled(stream: TripleStream, sample: int) -> list[NDArray[np.int64]]:
 
 def _count_rows(rows: NDArray[np.int64]) -> tuple[list[list[int]], list[int]]:
     """The distinct rows, and how often each occurs."""
-    # Column by column, so that a row so far is always one small number.
-    numbers = np.zeros(len(rows), np.int64)
+    # Column by column: the ids of the distinct prefixes so far stay small.
+    prefix_ids = np.zeros(len(rows), np.int64)
     for column in rows.T:
-        keys = numbers * (column.max(initial=0) + 1) + column
-        _, first, numbers, counts = np.unique(
+        keys = prefix_ids * (column.max(initial=0) + 1) + column
+        _, first, prefix_ids, counts = np.unique(
             keys, return_index=True, return_inverse=True, return_counts=True
         )
     return rows[first].tolist(), counts.tolist()

@@ -236,8 +236,8 @@ def _typed(value: object, present: object, name: str) -> object:
     if wanted is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if type(value) is not wanted:
-        kind = {int: "a whole number", float: "a number", str: "a word", bool: "true or false"}
-        raise UsageError(f"{name} is {value!r}; it must be {kind[wanted]}, as in {present!r}")
+        types = {int: "a whole number", float: "a number", str: "a word", bool: "true or false"}
+        raise UsageError(f"{name} is {value!r}; it must be {types[wanted]}, as in {present!r}")
     return value
 
 

@@ -54,10 +54,10 @@ def mean_losses(losses: Losses, scores: Scores) -> list[Tensor]:
 
 def batch_loss(losses: Losses, config: TrainingConfig, share: float) -> Tensor:
     """The loss to minimise, of triples that are a `share` of the whole batch."""
-    each = losses.total()
+    per_triple = losses.total()
     if config.loss == "sum":
-        return each.sum()
-    return each.mean() if share == 1 else each.mean() * share
+        return per_triple.sum()
+    return per_triple.mean() if share == 1 else per_triple.mean() * share
 
 
 class PlainStep:
@@ -77,7 +77,7 @@ class PlainStep:
         means = torch.stack(mean_losses(output.losses, output.scores)).detach() * share
         if self._ranks.world_size > 1:
             gradients = _all_reduced(self._ranks, gradients, means)
-        norm = clip([each.gradient for each in gradients], self._config.clip)
+        norm = clip([entry.gradient for entry in gradients], self._config.clip)
         if math.isfinite(norm):
             at = StepRate(rate, self._optimiser.steps + 1)
             for name, parameter, gradient, rows in gradients:
@@ -106,17 +106,17 @@ def _gradients(network: Network, output: BatchOutput) -> Iterator[_Gradient]:
 
 def _all_reduced(ranks: ProcessGroup, gradients: list[_Gradient], means: Tensor) -> list[_Gradient]:
     """The sums over all ranks; `means`, scaled by the share of each rank, are summed in place."""
-    dense = [each for each in gradients if each.rows is None]
-    all_reduce_coalesced(ranks, [*(each.gradient for each in dense), means])
+    dense = [entry for entry in gradients if entry.rows is None]
+    all_reduce_coalesced(ranks, [*(entry.gradient for entry in dense), means])
     tables = [
-        (each, SparseRows(len(each.parameter), each.rows, each.gradient))
-        for each in gradients
-        if each.rows is not None
+        (entry, SparseRows(len(entry.parameter), entry.rows, entry.gradient))
+        for entry in gradients
+        if entry.rows is not None
     ]
     summed = all_reduce_rows(ranks, [sparse for _, sparse in tables])
     return dense + [
-        each._replace(gradient=total.values, rows=total.rows)
-        for (each, _), total in zip(tables, summed, strict=True)
+        entry._replace(gradient=total.values, rows=total.rows)
+        for (entry, _), total in zip(tables, summed, strict=True)
     ]
 
 

@@ -27,6 +27,7 @@ from pair2vec.runtime.jobs import (
 )
 from pair2vec.runtime.storage import write_file
 from pair2vec.text.corpus import Corpus
+from pair2vec.text.vocabulary import SPECIAL_TOKENS
 from pair2vec.training.batches import nearest_words
 from pair2vec.training.distributed import SINGLE_PROCESS, ProcessGroup
 from pair2vec.training.publish import publish
@@ -75,11 +76,11 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
     if vectors is None and not recipe.training.epochs:
         raise UsageError(f"recipe {recipe.name} trains nothing: give the --vectors to publish")
     job = _job_folder(corpus, out, recipe, vectors)
-    found_device = find_device(device, ranks.local_rank)
+    torch_device = find_device(device, ranks.local_rank)
     initial = _read_vectors(corpus, recipe, vectors) if vectors else None
     with ExitStack() as held:
-        with ranks.rank_zero_first() as is_first:
-            if is_first:
+        with ranks.rank_zero_first() as is_rank_zero:
+            if is_rank_zero:
                 check_free(out)
                 held.enter_context(job.claim(resume=resume, overwrite=overwrite))
         if not job.is_same():
@@ -89,27 +90,29 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
             )
         neighbours = None
         if initial is not None:
-            # The first rank computes the table, or finds it; the others then read it.
-            with ranks.rank_zero_first() as is_first:
-                if is_first:
-                    neighbours = _neighbours(corpus, recipe, initial, found_device)
-            if not is_first:
-                neighbours = _neighbours(corpus, recipe, initial, found_device)
+            # Rank 0 computes the table, unless it is cached; the others then read it.
+            with ranks.rank_zero_first() as is_rank_zero:
+                if is_rank_zero:
+                    neighbours = _neighbours(corpus, recipe, initial, torch_device)
+            if not is_rank_zero:
+                neighbours = _neighbours(corpus, recipe, initial, torch_device)
         elif recipe.negatives.typed:
             _log.warning(
                 "without --vectors there are no neighbours to draw typed negatives from: "
                 "all negative words are drawn by frequency"
             )
-        context = RunContext(out / TRAINING_FOLDER, found_device, report, should_stop, ranks)
-        trainer = Trainer(corpus, recipe, start_of(corpus, recipe, initial), neighbours, context)
+        context = RunContext(out / TRAINING_FOLDER, torch_device, report, should_stop, ranks)
+        trainer = Trainer(
+            corpus, recipe, initial_word_vectors(corpus, recipe, initial), neighbours, context
+        )
         del initial  # as large as the tables it was copied into
-        with torch_threads(recipe.training.threads), select_device(found_device):
+        with torch_threads(recipe.training.threads), select_device(torch_device):
             if not trainer.run():
                 raise Interrupted
         return publish(trainer, corpus, out, precision, overwrite=overwrite or resume)
 
 
-def recipe_of(out: Path) -> Recipe | None:
+def begun_recipe(out: Path) -> Recipe | None:
     """The recipe of a training begun in `out`, if there is one."""
     identity = begun_identity(out / TRAINING_FOLDER)
     return None if identity is None else recipe_from_json(identity["recipe"])
@@ -142,7 +145,7 @@ def _comparable(identity: dict[str, Any]) -> dict[str, Any]:
     return {**identity, "recipe": recipe}
 
 
-def start_of(corpus: Corpus, recipe: Recipe, initial: Tensor | None) -> Tensor:
+def initial_word_vectors(corpus: Corpus, recipe: Recipe, initial: Tensor | None) -> Tensor:
     """The initial word tables."""
     if initial is not None and recipe.training.start == "vectors":
         return initial
@@ -152,20 +155,20 @@ def start_of(corpus: Corpus, recipe: Recipe, initial: Tensor | None) -> Tensor:
 
 def _read_vectors(corpus: Corpus, recipe: Recipe, vectors: Path) -> Tensor:
     """A vector for every word: those of the file, and small random ones for the rest."""
-    found = read_word_vectors(vectors, corpus.vocabulary)
-    if found.vectors.shape[1] != recipe.pair.dimension:
-        width = found.vectors.shape[1]
+    word_vectors = read_word_vectors(vectors, corpus.vocabulary)
+    if word_vectors.vectors.shape[1] != recipe.pair.dimension:
+        width = word_vectors.vectors.shape[1]
         raise UsageError(
             f"{vectors}: has {width} dimensions where the recipe has {recipe.pair.dimension}; "
             f"--set pair.dimension={width} --set context.dimension={width}"
         )
     _log.info(
         "word vectors for %.1f%% of the words and %.1f%% of the tokens",
-        100 * found.coverage,
-        100 * found.token_coverage,
+        100 * word_vectors.coverage,
+        100 * word_vectors.token_coverage,
     )
     generator = np.random.default_rng([recipe.training.seed, 0])
-    return torch.from_numpy(fill_missing(found, generator))
+    return torch.from_numpy(fill_missing(word_vectors, generator))
 
 
 def _neighbours(
@@ -174,7 +177,9 @@ def _neighbours(
     """The table of nearest words, computed once for these vectors and kept beside the corpus."""
     if not recipe.negatives.typed or not recipe.training.epochs:
         return None
-    count = min(recipe.negatives.neighbours, len(corpus.vocabulary) - 5)
+    # Neither a special token nor the word itself is a neighbour.
+    candidates = len(corpus.vocabulary) - len(SPECIAL_TOKENS) - 1
+    count = min(recipe.negatives.neighbours, candidates)
     checksum = hashlib.sha256(vectors.numpy().tobytes()).hexdigest()[:16]
     path = corpus.folder / f"neighbours-{count}-{checksum}.npy"
     with exclusive_lock(corpus.folder, wait=True):

@@ -175,18 +175,17 @@ class Trainer:
                 if self.step % self._config.validation_steps == 0 and self._has_converged(metrics):
                     break
                 is_due, is_stopped = self._checkpoint_or_stop()
-                if is_due:
+                if is_due or is_stopped:
                     self.write_checkpoint()
                 if is_stopped:
-                    self.write_checkpoint()
                     return False
             self.write_checkpoint()
         return True
 
     def _log_start(self) -> None:
         if self.ranks.rank == 0 and self.step < self.total_steps:
-            kind = "plain" if isinstance(self._train_step, PlainStep) else "CUDA-graph"
-            _log.info("training with the %s step on %s", kind, self._run_context.device.type)
+            step_name = "plain" if isinstance(self._train_step, PlainStep) else "CUDA-graph"
+            _log.info("training with the %s step on %s", step_name, self._run_context.device.type)
 
     def _open_metrics(self) -> Metrics:
         if self.ranks.rank:
@@ -232,14 +231,14 @@ class Trainer:
     def _checkpoint_or_stop(self) -> tuple[bool, bool]:
         """Whether a checkpoint is due, and whether to stop: the same answer on all ranks.
 
-        GPUs ask each other only when their metrics are due, and before one would wait for its own:
-        a lost rank is then found by this call, which says so.
+        GPUs agree only when metrics are due, and before one would wait for its own: a lost rank is
+        then detected by this call, which says so.
         """
         waited = time.monotonic() - self._last_checkpoint
         flags = [waited > 60 * self._config.checkpoint_minutes, self._run_context.should_stop()]
-        asks_always = self.ranks.world_size == 1 or self._run_context.device.type != "cuda"
-        asks_now = asks_always or self.step % METRICS_DELAY == 0
-        is_due, is_stopped = self.ranks.any_rank(flags) if asks_now else (False, False)
+        every_step = self.ranks.world_size == 1 or self._run_context.device.type != "cuda"
+        agree_now = every_step or self.step % METRICS_DELAY == 0
+        is_due, is_stopped = self.ranks.any_rank(flags) if agree_now else (False, False)
         return is_due or self.step % self._config.checkpoint_steps == 0, is_stopped
 
     def _report(self, metrics: Metrics) -> None:

@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 from pair2vec.arrays import FloatArray
 from pair2vec.word_vectors.vector_file import MAX_DIMENSION, ByteStream, VocabularyMatcher
 
-_MATRIX_BLOCK = 1 << 22
-"""Bytes of a fastText model's matrix read at a time."""
-
 MAGIC = struct.pack("<i", 793712314)
+
+_MATRIX_BLOCK = 1 << 22
+"""Bytes of a model's matrix read at a time."""
 _MODEL_VERSIONS = (11, 12)
-_OFFSET_BASIS, _PRIME = 2166136261, 16777619
+_FNV_OFFSET_BASIS, _FNV_PRIME = 2166136261, 16777619
 # fastText hashes bytes as signed integers: those from 128 on are sign-extended to 32 bits.
 _SIGN_EXTENDED = [byte if byte < 128 else byte | 0xFFFFFF00 for byte in range(256)]
 
@@ -92,7 +92,7 @@ def _matched_entries(
     entries: dict[int, _Entry] = {}
     for row in range(model.words):
         spelling = stream.read_until(b"\0")
-        stream.read_exactly(9, f"word {row + 1:,} of {model.words:,}")  # count and kind
+        stream.read_exactly(9, f"word {row + 1:,} of {model.words:,}")  # count and type
         word_id = matcher.match(spelling)
         if word_id is not None:
             entries[word_id] = _Entry(row, spelling)
@@ -116,11 +116,11 @@ def word_buckets(word: bytes, model: FasttextModel) -> Iterator[int]:
     starts = [position for position, byte in enumerate(marked) if byte & 0xC0 != 0x80]
     starts.append(len(marked))
     for first in range(len(starts) - 1 if model.buckets else 0):
-        hashed = _OFFSET_BASIS
+        hashed = _FNV_OFFSET_BASIS
         ends = starts[first : first + model.max_n + 1]
         for length, (start, end) in enumerate(pairwise(ends), start=1):
             for byte in marked[start:end]:
-                hashed = (hashed ^ _SIGN_EXTENDED[byte]) * _PRIME & 0xFFFFFFFF
+                hashed = (hashed ^ _SIGN_EXTENDED[byte]) * _FNV_PRIME & 0xFFFFFFFF
             is_mark = length == 1 and (first == 0 or end == len(marked))
             if length >= model.min_n and not is_mark:
                 yield hashed % model.buckets

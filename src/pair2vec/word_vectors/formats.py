@@ -46,11 +46,12 @@ _NUMBER = re.compile(rb"[-+]?\.?\d[\d.]*(?:[eE][-+]?\d+)?")
 
 @dataclass(frozen=True)
 class WordVectors:
-    """A row for each id of a vocabulary; a row that was not found is zero."""
+    """A row for each id of a vocabulary; zero for an id without a vector."""
 
     vocabulary: Vocabulary
     vectors: FloatArray
     found: NDArray[np.bool_]
+    """Whether each id has a vector."""
 
     @property
     def coverage(self) -> float:
@@ -157,7 +158,7 @@ def _read(stream: ByteStream, matcher: VocabularyMatcher) -> FloatArray:
         raise stream.error("the file is empty")
     if stream.peek(len(MAGIC)) == MAGIC:
         return read_fasttext_model(stream, matcher)
-    return _pick(stream, _open_table(stream), matcher)
+    return _read_table(stream, _open_table(stream), matcher)
 
 
 class _Row(NamedTuple):
@@ -255,7 +256,7 @@ def _parse_binary(values: bytes) -> FloatArray:
 
 
 @np.errstate(over="ignore")  # What overflows is not finite, which has an error of its own.
-def _pick(stream: ByteStream, table: _Table, matcher: VocabularyMatcher) -> FloatArray:
+def _read_table(stream: ByteStream, table: _Table, matcher: VocabularyMatcher) -> FloatArray:
     """Parse the rows of the vocabulary's words."""
     vectors = np.zeros((matcher.ids, table.dimension), np.float32)
     for number, spelling, values in table.rows:

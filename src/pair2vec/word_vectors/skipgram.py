@@ -284,8 +284,8 @@ class SkipGram:
         )
 
     @torch.no_grad()
-    def step(self, pairs: SkipGramPairs, negatives: Tensor, negative: int, rate: float) -> Tensor:
-        """Train on the pairs and their negative samples (G, K).
+    def step(self, pairs: SkipGramPairs, negatives: Tensor, per_pair: int, rate: float) -> Tensor:
+        """Train on the pairs, each against `per_pair` of the negative samples (G, K).
 
         Returns:
             The mean loss per pair, before the step.
@@ -295,7 +295,7 @@ class SkipGram:
         vectors = subwords.means(self.inputs.values).requires_grad_()
         output_rows = self.outputs.values[outputs].requires_grad_()
         with torch.enable_grad():
-            loss = skipgram_loss(vectors, output_rows, pairs, negatives, negative)
+            loss = skipgram_loss(vectors, output_rows, pairs, negatives, per_pair)
         vector_grad, output_grad = torch.autograd.grad(loss, (vectors, output_rows))
         self.inputs.update(subwords.rows, subwords.means_backward(vector_grad), rate)
         self.outputs.update(outputs, output_grad, rate)
@@ -308,13 +308,13 @@ class SkipGram:
 
 
 def skipgram_loss(
-    vectors: Tensor, outputs: Tensor, pairs: SkipGramPairs, negatives: Tensor, negative: int
+    vectors: Tensor, outputs: Tensor, pairs: SkipGramPairs, negatives: Tensor, per_pair: int
 ) -> Tensor:
     """Negative sampling (Mikolov et al., 2013, equation 4), summed over pairs.
 
     `outputs` has the rows of the contexts (C · 2W, D), then of the negative samples (G · K, D). A
     sample is a negative of every pair of its group but those whose context it is, and is weighted
-    such that a pair has `negative` of them in total.
+    such that a pair has `per_pair` of them in total.
     """
     contexts = outputs[: pairs.contexts.numel()].view(*pairs.contexts.shape, -1)
     samples = outputs[pairs.contexts.numel() :].view(*negatives.shape, -1)
@@ -322,6 +322,6 @@ def skipgram_loss(
     corrupted = (vectors.view(len(negatives), -1, vectors.shape[1]) @ samples.mT).flatten(0, 1)
     drawn = negatives.repeat_interleave(len(pairs.centres) // len(negatives), 0)
     is_negative = pairs.valid[:, :, None] & (pairs.contexts[:, :, None] != drawn[:, None, :])
-    weights = is_negative.sum(1) * (negative / negatives.shape[1])
+    weights = is_negative.sum(1) * (per_pair / negatives.shape[1])
     negative_term = functional.logsigmoid(-corrupted) * weights
     return -(functional.logsigmoid(observed) * pairs.valid).sum() - negative_term.sum()

@@ -47,7 +47,7 @@ from pair2vec.experiments.evaluation.results import RunResult, command_line, mod
 from pair2vec.model.folder import SavedModel
 from pair2vec.query.pair_encoder import Direction, roles
 from pair2vec.query.space import check_whitening
-from pair2vec.text.engines import OrderedMap, local_engine
+from pair2vec.text.engines import OrderedMap, process_map
 
 _Progress = Callable[[int, int], None]
 """Called with how many questions of how many are answered."""
@@ -238,7 +238,7 @@ def _alpha_sweep(
     if config.device == "cpu":
         with (
             shared_alpha_sweep(saved, candidates, config.direction, whitening) as shared,
-            local_engine(config.workers) as ordered_map,
+            process_map(config.workers) as ordered_map,
         ):
             yield shared, ordered_map
         return
