@@ -66,7 +66,7 @@ def main() -> None:
     settings = qa_settings([f"training.batch={arguments.batch}", *arguments.settings])
     questions = read_qa(arguments.data) if arguments.data else synthetic(arguments)
     encoded = EncodedQuestions(questions)
-    print(f"{gpu.describe(device)}; on {device}\n{described(encoded)}")
+    print(f"{gpu.describe(device)}; on {device}\n{text_lengths(encoded)}")
     torch.manual_seed(0)
     subjects = {
         pairs: subject(arguments, pairs, encoded, settings, device)
@@ -134,8 +134,8 @@ def spaced(words: Sequence[str]) -> TokenisedText:
     return TokenisedText(" ".join(words), tuple(words), *offsets)
 
 
-def described(encoded: EncodedQuestions) -> str:
-    """How long the texts are."""
+def text_lengths(encoded: EncodedQuestions) -> str:
+    """A line on how long the texts are."""
     lengths = encoded.sentences.lengths
     passages, questions = lengths[encoded.passages], lengths[encoded.questions]
     return (

@@ -21,6 +21,7 @@ from pair2vec.experiments.nli.classifier import Classifier, load_classifier
 from pair2vec.experiments.nli.esim import attend
 from pair2vec.experiments.nli.examples import NliExample, distinct_words, read_nli_set
 from pair2vec.injection.pair_attention import PairAttention
+from pair2vec.runtime.cuda_graphs import tree_to
 
 
 def main() -> None:
@@ -77,7 +78,8 @@ def replacement_attention(classifier: Classifier, examples: Sequence[NliExample]
             continue
         differs = [p != h for p, h in zip(premise, hypothesis, strict=True)]
         if differs.count(True) == 1:
-            position, batch = differs.index(True), batches.batch(np.array([index]))
+            position = differs.index(True)
+            batch = tree_to(batches.batch(np.array([index])), classifier.device)
             a_to_b = attend(network.encode(batch), batch).a_to_b
             attention.append(float(a_to_b[0, position, position]))
     return attention

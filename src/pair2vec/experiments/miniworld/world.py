@@ -97,9 +97,9 @@ class MiniWorld:
     def create(cls, seed: int = 0, config: WorldConfig | None = None) -> "MiniWorld":
         """The world of this seed: the same names and facts on every machine."""
         rng = Random(seed)
-        size = config or WorldConfig()
-        groups = _invent(size, rng)
-        return cls(facts=tuple(_facts(groups, size, rng)), lexicon=_lexicon(groups, rng))
+        config = config or WorldConfig()
+        groups = _invent(config, rng)
+        return cls(facts=tuple(_facts(groups, config, rng)), lexicon=_lexicon(groups, rng))
 
     def facts_of(self, relation: str) -> list[Fact]:
         """The facts of one relation, those held out included."""
@@ -110,22 +110,22 @@ class MiniWorld:
         return write_text(self.facts, self.lexicon, sentences, Random(seed))
 
 
-def _invent(size: WorldConfig, rng: Random) -> _Inventory:
-    properties = dict(islice(KINDS.items(), size.kinds))
-    pairs = [pair.split("/") for pair in OPPOSITES[: size.opposites]]
+def _invent(config: WorldConfig, rng: Random) -> _Inventory:
+    properties = dict(islice(KINDS.items(), config.kinds))
+    pairs = [pair.split("/") for pair in OPPOSITES[: config.opposites]]
     opposites = {x: (y,) for pair in pairs for x, y in (pair, reversed(pair))}
     real_words = {*ordinary_words(), *opposites, *properties, *_flatten(properties)}
     invent = NameInventor(rng, real_words).names
-    regions = invent("region", size.regions)
+    regions = invent("region", config.regions)
     return _Inventory(
-        towns={region: invent("town", size.towns) for region in regions},
-        dishes={region: invent("dish", size.dishes) for region in regions},
-        members={kind: invent("member", size.members) for kind in properties},
+        towns={region: invent("town", config.towns) for region in regions},
+        dishes={region: invent("dish", config.dishes) for region in regions},
+        members={kind: invent("member", config.members) for kind in properties},
         properties=properties,
-        parts={whole: invent("part", size.parts) for whole in invent("whole", size.wholes)},
-        products={m: invent("product", size.products) for m in invent("maker", size.makers)},
+        parts={whole: invent("part", config.parts) for whole in invent("whole", config.wholes)},
+        products={m: invent("product", config.products) for m in invent("maker", config.makers)},
         opposites=opposites,
-        people=invent("person", size.people),
+        people=invent("person", config.people),
     )
 
 
@@ -146,26 +146,26 @@ def _lexicon(groups: _Inventory, rng: Random) -> Lexicon:
     )
 
 
-def _facts(groups: _Inventory, size: WorldConfig, rng: Random) -> Iterator[Fact]:
+def _facts(groups: _Inventory, config: WorldConfig, rng: Random) -> Iterator[Fact]:
     capitals = {region: towns[:1] for region, towns in groups.towns.items()}
     other_towns = {region: towns[1:] for region, towns in groups.towns.items()}
     yield from _belonging("capital_of", capitals)
-    yield from _belonging("located_in", groups.towns, _sample(other_towns, size.held_out, rng))
-    yield from _belonging("kind_of", groups.members, _sample(groups.members, size.held_out, rng))
+    yield from _belonging("located_in", groups.towns, _sample(other_towns, config.held_out, rng))
+    yield from _belonging("kind_of", groups.members, _sample(groups.members, config.held_out, rng))
     yield from _belonging("part_of", groups.parts)
     yield from _belonging("made_by", groups.products)
     yield from _belonging("opposite_of", groups.opposites)
 
     yield from _shared("has_property", groups.members, groups.properties)
     yield from _shared("serves", groups.towns, groups.dishes)
-    yield from _companions("sibling_of", groups.members, size.companions)
-    yield from _companions("neighbour_of", groups.towns, size.companions)
+    yield from _companions("sibling_of", groups.members, config.companions)
+    yield from _companions("neighbour_of", groups.towns, config.companions)
 
-    yield from _decoys("mistaken_for", groups.members, size.decoys, rng)
-    yield from _decoys("exports_to", groups.towns, size.decoys, rng)
-    yield from _decoys("kept_beside", groups.parts, size.decoys, rng)
-    yield from _decoys("copied_by", groups.products, size.decoys, rng)
-    yield from _decoys("goes_with", groups.opposites, size.decoys, rng)
+    yield from _decoys("mistaken_for", groups.members, config.decoys, rng)
+    yield from _decoys("exports_to", groups.towns, config.decoys, rng)
+    yield from _decoys("kept_beside", groups.parts, config.decoys, rng)
+    yield from _decoys("copied_by", groups.products, config.decoys, rng)
+    yield from _decoys("goes_with", groups.opposites, config.decoys, rng)
 
 
 def _sample(groups: Groups, share: float, rng: Random) -> set[str]:

@@ -48,10 +48,10 @@ class SupervisedStep(Generic[BatchT]):
             slots=("exp_avg", "exp_avg_sq"),
         )
         self.is_graphed = uses_cuda_graph(config.step_mode, device)
-        self._at = StepRate(0.0, 0)
+        self._step_rate = StepRate(0.0, 0)
         if self.is_graphed:
             # A graph reads rate and step where they are on the device.
-            self._at = StepRate(*(torch.zeros((), device=device) for _ in range(2)))
+            self._step_rate = StepRate(*(torch.zeros((), device=device) for _ in range(2)))
         self._train_step = GraphedFunction(self._run) if self.is_graphed else self._run
 
     def __call__(self, batch: BatchT, rate: float) -> dict[str, Tensor]:
@@ -66,11 +66,11 @@ class SupervisedStep(Generic[BatchT]):
 
     def _set_rate(self, rate: float) -> None:
         step = self._adam.steps + 1
-        if isinstance(self._at.rate, Tensor) and isinstance(self._at.step, Tensor):
-            self._at.rate.fill_(rate)
-            self._at.step.fill_(step)
+        if isinstance(self._step_rate.rate, Tensor) and isinstance(self._step_rate.step, Tensor):
+            self._step_rate.rate.fill_(rate)
+            self._step_rate.step.fill_(step)
         else:
-            self._at = StepRate(rate, step)
+            self._step_rate = StepRate(rate, step)
 
     def _run(self, batch: BatchT) -> dict[str, Tensor]:
         with autocast(self._device):
@@ -81,7 +81,7 @@ class SupervisedStep(Generic[BatchT]):
         used = {name: w.grad for name, w in self._weights.items() if w.grad is not None}
         norm = clip(list(used.values()), self._config.clip)
         for name, gradient in used.items():
-            self._adam.update(name, self._weights[name], gradient, self._at)
+            self._adam.update(name, self._weights[name], gradient, self._step_rate)
         # Detached: the autograd graph must not outlive the step.
         return {**{name: value.detach() for name, value in means.items()}, "gradient_norm": norm}
 
