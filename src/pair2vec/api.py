@@ -35,17 +35,8 @@ from pair2vec.relations.definitions import read_definitions
 from pair2vec.relations.relations import Relations
 from pair2vec.text.vocabulary import Vocabulary, look_up_pair, look_up_word
 
-__all__ = [
-    "Match",
-    "Pair2vec",
-    "PairBatch",
-    "PairMatch",
-    "PatternMatch",
-    "RelationClassifier",
-    "RelationMatch",
-    "Relations",
-    "load",
-]
+__all__ = ["Match", "Pair2vec", "PairBatch", "PairMatch", "PatternMatch"]
+__all__ += ["RelationClassifier", "RelationMatch", "Relations", "load"]
 
 
 class PairBatch(NamedTuple):
