@@ -89,7 +89,7 @@ def _import_hub(name: str) -> ModuleType:
         import huggingface_hub
     except ImportError as error:
         raise Pair2vecError(
-            f"{name}: no such folder; for models on the hub: pip install 'pair2vec[hub]'"
+            f"{name}: not a local folder; models on the hub need: pip install 'pair2vec[hub]'"
         ) from error
     return huggingface_hub
 
