@@ -110,6 +110,13 @@ def test_a_dump_without_its_end_is_cut_short() -> None:
         pieces(HEAD + page("A", "text") + b"<page><title>", 10_000)
 
 
+def test_a_dump_without_pages_is_not_buffered_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pair2vec.text.pieces.LARGEST_PAGE", 1 << 20)
+    endless = (b"<mediawiki>" if number == 0 else b" " * 65536 for number in range(10**9))
+    with pytest.raises(InputError, match="no </page> within 1 MB"):
+        list(cut_into_pieces("dump", endless, 8 << 20))
+
+
 def test_invalid_utf8_in_a_dump_is_replaced_and_counted() -> None:
     dump = HEAD + page("A", "Good text.") + page("B", "Caf? life.").replace(b"?", b"\xe9")
     (piece,) = pieces(dump + b"</mediawiki>", 10_000)

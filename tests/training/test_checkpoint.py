@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import save_file
 
 from pair2vec.training.checkpoint import (
     Checkpoint,
@@ -70,6 +71,12 @@ def test_a_truncated_newest_file_falls_back_to_the_one_before(tmp_path: Path, le
     write_checkpoint(tmp_path, make(5))
     newest = write_checkpoint(tmp_path, make(10))
     newest.write_bytes(newest.read_bytes()[:left])
+    assert_same(last_checkpoint(tmp_path), make(5))
+
+
+def test_a_newest_file_without_its_metadata_falls_back_to_the_one_before(tmp_path: Path) -> None:
+    write_checkpoint(tmp_path, make(5))
+    save_file({"weight": torch.ones(2)}, checkpoint_path(tmp_path, 10))
     assert_same(last_checkpoint(tmp_path), make(5))
 
 

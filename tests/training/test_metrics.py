@@ -99,6 +99,14 @@ def test_a_half_written_last_line_is_dropped(tmp_path: Path, cut: int) -> None:
     assert steps_in(path) == [5, 10, 15]
 
 
+def test_a_line_without_a_step_is_dropped(tmp_path: Path) -> None:
+    path = tmp_path / "metrics.jsonl"
+    write_steps(path, [5])
+    path.write_text(path.read_text() + '{"loss": 1}\n[]\n')
+    write_steps(path, [15], resumed_at=12)
+    assert steps_in(path) == [5, 15]
+
+
 CPU = torch.device("cpu")
 
 

@@ -1,5 +1,6 @@
 """Devices: which one, in what precision it computes, and torch's global random generators on it."""
 
+import re
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
@@ -16,16 +17,17 @@ def find_device(name: str, local_rank: int | None = None) -> torch.device:
     """
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        device = torch.device(name)
-    except RuntimeError as error:
-        raise UsageError(f"no device {name!r}; there are auto, cpu, cuda and cuda:N") from error
+    if not re.fullmatch(r"cpu|cuda(:\d+)?", name):
+        raise UsageError(f"no device {name!r}; there are auto, cpu, cuda and cuda:N")
+    device = torch.device(name)
     if device.type == "cuda" and not torch.cuda.is_available():
         raise UsageError(
             f"device {name!r}: torch finds no GPU here; leave --device out, or say cpu"
         )
     if device.type == "cuda" and local_rank is not None:
         return _gpu_for_rank(local_rank, name)
+    if (device.index or 0) >= max(1, torch.cuda.device_count()):
+        raise UsageError(f"device {name!r}: torch finds {torch.cuda.device_count()} GPUs here")
     return device
 
 

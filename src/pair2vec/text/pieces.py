@@ -118,13 +118,10 @@ def _cut_dump(source: str, blocks: Iterator[bytes], size: int) -> Iterator[Piece
     offset, buffer, in_head = 0, bytearray(), True
     for block in blocks:
         buffer += block
-        if in_head:
-            start = buffer.find(b"<page>")
-            if start < 0:
-                continue
+        if in_head and (start := buffer.find(b"<page>")) >= 0:
             offset, in_head = start, False
             del buffer[:start]
-        while len(buffer) > size and (end := _end_of_dump_piece(buffer, size)):
+        while not in_head and len(buffer) > size and (end := _end_of_dump_piece(buffer, size)):
             yield Piece(source, offset, bytes(buffer[:end]), is_dump=True)
             offset += end
             del buffer[:end]

@@ -51,7 +51,7 @@ def last_checkpoint(folder: Path) -> Checkpoint | None:
     for path in sorted(folder.glob("step-*.safetensors"), reverse=True):
         try:
             return _read(path)
-        except (SafetensorError, KeyError, ValueError):
+        except (SafetensorError, KeyError, TypeError, ValueError):
             continue
     return None
 

@@ -122,7 +122,7 @@ def _step(line: str) -> float:
     """The step of a line; infinite for one that a killed process left half-written."""
     try:
         return float(json.loads(line)["step"]) if line.endswith("\n") else float("inf")
-    except ValueError:
+    except (ValueError, KeyError, TypeError):
         return float("inf")
 
 

@@ -180,6 +180,8 @@ def _neighbours(
     # Neither a special token nor the word itself is a neighbour.
     candidates = len(corpus.vocabulary) - len(SPECIAL_TOKENS) - 1
     count = min(recipe.negatives.neighbours, candidates)
+    if count < 1:
+        return None
     checksum = hashlib.sha256(vectors.numpy().tobytes()).hexdigest()[:16]
     path = corpus.folder / f"neighbours-{count}-{checksum}.npy"
     with exclusive_lock(corpus.folder, wait=True):

@@ -115,14 +115,17 @@ def test_a_result_is_written_and_read_back(
 def test_a_set_is_read_with_its_splits(tmp_path: Path) -> None:
     for name, text in {
         "train": "cat\tanimal\thyper\r\n\nbody_part\tarm\tmero\n",
-        "val": "cat\tdog\tcoord\n",
-        "test": "cat\tred\trandom\n",
+        "val": "cat\tdog\thyper\n",
+        "test": "cat\tred\tmero\n",
     }.items():
         (tmp_path / f"{name}.tsv").write_text(text)
     relation_set = read_relation_set(tmp_path)
     assert relation_set.name == tmp_path.name
     assert relation_set.train == (("cat", "animal", "hyper"), ("body_part", "arm", "mero"))
     assert relation_set.words == {"cat", "animal", "body_part", "arm", "dog", "red"}
+    (tmp_path / "val.tsv").write_text("cat\tdog\tcoord\n")
+    with pytest.raises(InputError, match=r"val.tsv: relation 'coord' is not in train.tsv"):
+        read_relation_set(tmp_path)
     (tmp_path / "val.tsv").write_text("cat dog coord\n")
     with pytest.raises(InputError, match=r"val.tsv, line 1: expected word, tab, word, tab"):
         read_relation_set(tmp_path)

@@ -90,11 +90,17 @@ def read_relation_set(folder: Path) -> RelationSet:
 
     Raises:
         UsageError: there is no such folder.
-        InputError: a split is missing or empty, or a line is malformed.
+        InputError: a split is missing or empty, a line is malformed, or a relation has no training
+            pair.
     """
     if not folder.is_dir():
         raise UsageError(f"{folder}: no such folder; give one with {_file_names()}")
-    return RelationSet(folder.name, *(_read_split(folder / f"{name}.tsv") for name in SPLITS))
+    splits = [_read_split(folder / f"{name}.tsv") for name in SPLITS]
+    trained = {pair.relation for pair in splits[0]}
+    for name, split in zip(SPLITS[1:], splits[1:], strict=True):
+        if unseen := sorted({pair.relation for pair in split} - trained):
+            raise InputError(f"{folder / name}.tsv: relation {unseen[0]!r} is not in train.tsv")
+    return RelationSet(folder.name, *splits)
 
 
 def _file_names() -> str:

@@ -228,6 +228,8 @@ def evaluating(
     batches = ((tree_to(examples.batch(indices), device), indices) for indices in order)
     was_training = network.training
     network.eval()
-    with torch.no_grad(), autocast(device):
-        yield prefetch(batches, _PREFETCHED) if device.type == "cuda" else batches
-    network.train(was_training)
+    try:
+        with torch.no_grad(), autocast(device):
+            yield prefetch(batches, _PREFETCHED) if device.type == "cuda" else batches
+    finally:
+        network.train(was_training)
