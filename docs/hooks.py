@@ -12,9 +12,9 @@ import typer
 
 def on_page_markdown(markdown: str, **_: object) -> str:
     """Replace the markers of a page by what they stand for."""
-    for marker, written in GENERATED.items():
+    for marker, sections in GENERATED.items():
         if marker in markdown:
-            markdown = markdown.replace(marker, "\n\n".join(written()))
+            markdown = markdown.replace(marker, "\n\n".join(sections()))
     return markdown
 
 
@@ -37,19 +37,19 @@ def settings() -> Iterator[str]:
     """The settings by group, with the values of three recipes."""
     from pair2vec.training.recipes import RECIPES
 
-    chosen = [RECIPES[name]() for name in ("paper", "fast", "tiny")]
-    for group in fields(chosen[0]):
-        owners = [getattr(recipe, group.name) for recipe in chosen]
-        if not is_dataclass(owners[0]):
+    shown = [RECIPES[name]() for name in ("paper", "fast", "tiny")]
+    for group in fields(shown[0]):
+        configs = [getattr(recipe, group.name) for recipe in shown]
+        if not is_dataclass(configs[0]):
             continue
-        said = _attribute_docstrings(type(owners[0]))
+        meanings = _attribute_docstrings(type(configs[0]))
         rows = []
-        for each in fields(owners[0]):
-            paper, *others = (_value(getattr(owner, each.name)) for owner in owners)
-            shown = [value if value != paper else "" for value in others]
-            meaning = _cell(said.get(each.name, ""))
-            rows.append(f"| `{each.name}` | {' | '.join([paper, *shown])} | {meaning} |")
-        yield f"### `{group.name}`\n\n{_prose(type(owners[0]).__doc__)}"
+        for setting in fields(configs[0]):
+            paper, *others = (_value(getattr(config, setting.name)) for config in configs)
+            values = [paper, *(value if value != paper else "" for value in others)]
+            meaning = _cell(meanings.get(setting.name, ""))
+            rows.append(f"| `{setting.name}` | {' | '.join(values)} | {meaning} |")
+        yield f"### `{group.name}`\n\n{_prose(type(configs[0]).__doc__)}"
         yield "\n".join(
             ["| setting | paper | fast | tiny | meaning |", "| --- " * 5 + "|", *rows],
         )
@@ -97,16 +97,16 @@ def _attribute_docstrings(owner: type) -> dict[str, str]:
     """The strings behind the fields of a class, by the fields' names."""
     (definition,) = ast.parse(textwrap.dedent(inspect.getsource(owner))).body
     assert isinstance(definition, ast.ClassDef)
-    found = {}
-    for field, behind in zip(definition.body, definition.body[1:], strict=False):
+    docstrings = {}
+    for field, following in zip(definition.body, definition.body[1:], strict=False):
         if (
             isinstance(field, ast.AnnAssign)
             and isinstance(field.target, ast.Name)
-            and isinstance(behind, ast.Expr)
-            and isinstance(behind.value, ast.Constant)
+            and isinstance(following, ast.Expr)
+            and isinstance(following.value, ast.Constant)
         ):
-            found[field.target.id] = str(behind.value.value)
-    return found
+            docstrings[field.target.id] = str(following.value.value)
+    return docstrings
 
 
 def _value(value: object) -> str:

@@ -26,11 +26,11 @@ def served() -> Iterator[str]:
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr
         line = process.stderr.readline()
-        found = re.search(r"http://\S+", line)
+        address = re.search(r"http://\S+", line)
         try:
-            if not found:
+            if not address:
                 raise SystemExit(f"the server did not start: {line}")
-            yield found.group()
+            yield address.group()
         finally:
             process.terminate()
 

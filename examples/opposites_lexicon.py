@@ -27,7 +27,7 @@ def build(folder: Path) -> Path:
     terms.write_text("\n".join(TERMS) + "\n")
     texts = [EXAMPLES / "opposites.txt", EXAMPLES / "world.xml"]
     pair2vec("prepare", *texts, "--out", corpus, "--overwrite")
-    pair2vec("lexicon", corpus, "--words", terms, "--out", lexicon, "--overwrite")
+    pair2vec("lexicon", corpus, "--words", terms, "--out", lexicon, "--overwrite", "--workers", "1")
     return lexicon
 
 

@@ -30,14 +30,14 @@ def test_links_lead_somewhere(page: str) -> None:
     assert [name for name in files if not (PROJECT / name).exists()] == []
 
 
-def test_the_tree_in_the_readme_names_every_room() -> None:
+def test_the_tree_in_the_readme_names_every_package() -> None:
     (tree,) = (
         block.body
         for block in blocks((PROJECT / "README.md").read_text())
         if block.body.startswith("src/pair2vec/")
     )
-    rooms = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
-    assert set(re.findall(r"^  (\w+)/", tree, re.MULTILINE)) == rooms
+    packages = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert set(re.findall(r"^  (\w+)/", tree, re.MULTILINE)) == packages
 
 
 def test_version_and_licence_are_the_same_everywhere() -> None:

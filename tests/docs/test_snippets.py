@@ -1,9 +1,9 @@
 """Every command and snippet of the README and the tutorials does what the page says.
 
-`console` blocks are run by bash, a command a line, in a folder that has `examples/`; what follows
-a command is what it prints on standard output, or nothing is said of it. The `python` blocks of a
-page share a namespace; a `text` block directly behind one is what it prints. `bash` blocks are
-not run, as they install, take long or do not end: those commands are checked by name.
+`console` blocks are run a command a line, in a folder that has `examples/`; what follows a command
+is what it prints on standard output, or nothing is said of it. The `python` blocks of a page share
+a namespace; a `text` block directly behind one is what it prints. `bash` blocks, of all pages, are
+not run, as they install, take long or do not end: commands and options are looked up.
 """
 
 import importlib.util
@@ -15,10 +15,14 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
+from tests.docs.page_session import PageSession, pair2vec_arguments
 from tests.docs.pages import PROJECT, Step, blocks, matches, pages, steps
-from tests.docs.python_session import PythonSession
+
+from pair2vec.cli.main import app
 
 # What a snippet needs beyond the core, by the words it is known by.
 OPTIONAL = {
@@ -52,22 +56,29 @@ def test_a_page_does_what_it_says(page: Path, tmp_path: Path) -> None:
     shutil.copytree(PROJECT / "examples", tmp_path / "examples")
     to_run = steps(page.read_text())
     assert to_run
-    with PythonSession(tmp_path, environment()) as python:
+    with PageSession(tmp_path, environment()) as session:
         for step in to_run:
             if part := missing_part(step.code):
                 pytest.skip(f"{page.name}, from line {step.line} on: {part} is not installed")
-            printed, error = (
-                python.run(step.code) if step.kind == "python" else run_command(step, tmp_path)
-            )
+            printed, error = run_step(step, session, tmp_path)
             where = f"{page.name}, line {step.line}: {step.code}"
             assert not error, f"{where}\n{error}"
             if step.expected is not None:
                 assert matches(step.expected, printed), f"{where}\nprints\n{printed}"
 
 
-def run_command(step: Step, folder: Path) -> tuple[str, str]:
+def run_step(step: Step, session: PageSession, folder: Path) -> tuple[str, str]:
+    """What a step prints on standard output, and why it failed, if it did."""
+    if step.kind == "python":
+        return session.run_python(step.code)
+    if (arguments := pair2vec_arguments(step.code)) is not None:
+        return session.run_pair2vec(arguments)
+    return run_in_shell(step.code, folder)
+
+
+def run_in_shell(command: str, folder: Path) -> tuple[str, str]:
     done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", step.code],
+        ["bash", "-euo", "pipefail", "-c", command],
         cwd=folder,
         env=environment(),
         capture_output=True,
@@ -79,10 +90,10 @@ def run_command(step: Step, folder: Path) -> tuple[str, str]:
 
 
 def listed_commands() -> list[tuple[str, str]]:
-    """The commands of `bash` blocks, each with its page."""
+    """The commands of `bash` blocks of all pages, each with its page."""
     return [
-        (page.name, line.split("  #")[0].strip())
-        for page in pages()
+        (page.stem, line.split("  #")[0].strip())
+        for page in [PROJECT / "README.md", *sorted((PROJECT / "docs").rglob("*.md"))]
         for block in blocks(page.read_text())
         if block.kind == "bash"
         for line in block.body.replace("\\\n", " ").splitlines()
@@ -109,21 +120,20 @@ def test_a_command_that_is_only_listed_exists(page: str, command: str) -> None:
     elif first == "git":
         assert arguments == ["clone", project["urls"]["Source"]]
     elif first == "pair2vec":
-        help_text = subprocess.run(
-            [sys.executable, "-m", "pair2vec", *subcommand(arguments), "--help"],
-            capture_output=True,
-            text=True,
-            check=True,
-            env=environment(),
-        ).stdout
         options = {argument.split("=")[0] for argument in arguments if argument.startswith("--")}
-        assert options <= set(re.findall(r"--[\w-]+", help_text))
+        assert options <= options_of(arguments)
     else:
         assert first in {"cd", "."}, f"{page}: no test knows {command!r}"
 
 
-def subcommand(arguments: list[str]) -> list[str]:
-    return arguments[: 2 if arguments[0] in {"eval", "nli", "qa"} else 1]
+def options_of(arguments: list[str]) -> set[str]:
+    """The options of the command that `arguments` begin with."""
+    command: Any = typer.main.get_command(app)
+    for name in arguments:
+        if not hasattr(command, "commands"):
+            break
+        command = command.commands[name]
+    return {name for parameter in command.params for name in parameter.opts}
 
 
 def test_a_snippet_is_skipped_only_for_the_part_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -132,6 +142,30 @@ def test_a_snippet_is_skipped_only_for_the_part_it_needs(monkeypatch: pytest.Mon
     assert missing_part("pair2vec fill 'X or Y' --x hot") is None
     assert missing_part("from pair2vec.injection import PairAttention") == "torch"
     assert missing_part("pair2vec vectors corpus --out words.vec") == "gensim"
+
+
+@pytest.mark.parametrize(
+    ("command", "arguments"),
+    [
+        ("pair2vec fill 'in X , Y .' --x portland", ["fill", "in X , Y .", "--x", "portland"]),
+        ("pair2vec train corpus \\\n    --set a=1e-5", ["train", "corpus", "--set", "a=1e-5"]),
+        ("printf 'hot' | pair2vec score -", None),
+        ("pair2vec models | head", None),
+        ("pair2vec models > models.txt", None),
+        ("pair2vec info $MODEL", None),
+        ('pair2vec info "$MODEL"', None),
+        ("pair2vec info *", None),
+    ],
+)
+def test_a_shell_runs_what_needs_one(command: str, arguments: list[str] | None) -> None:
+    assert pair2vec_arguments(command) == arguments
+
+
+@pytest.mark.parametrize("command", ["pair2vec models", "pair2vec info nowhere"])
+def test_a_command_does_the_same_in_a_session_as_in_a_shell(command: str, tmp_path: Path) -> None:
+    with PageSession(tmp_path, environment()) as session:
+        in_session = session.run_pair2vec(pair2vec_arguments(command) or [])
+        assert in_session == run_in_shell(command, tmp_path)
 
 
 def test_only_what_is_known_is_fenced() -> None:
