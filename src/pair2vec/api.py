@@ -305,7 +305,9 @@ class Pair2vec:
 
     def relations(self, file: str | os.PathLike[str] | None = None) -> Relations:
         """The probabilities of relations: the built-in ones, or those that a TOML file defines."""
-        return Relations(read_definitions(None if file is None else Path(file)), self.space)
+        if file is None:
+            return self._built_in_relations
+        return Relations(read_definitions(Path(file)), self.space)
 
     def neighbours(self, word: str, relation: str, *, top: int = 10) -> list[Match]:
         """The words that are most probably in a built-in relation to `word`.
@@ -316,7 +318,8 @@ class Pair2vec:
 
     @cached_property
     def _built_in_relations(self) -> Relations:
-        return self.relations()
+        """Kept, because fitting them takes seconds."""
+        return Relations(read_definitions(None), self.space)
 
     def _rank_patterns(
         self, patterns: Sequence[str], scores: FloatArray, top: int

@@ -115,7 +115,7 @@ def build_lexicon(
     with job.claim(resume=not overwrite or job.is_same(), overwrite=overwrite):
         parts = {part.first: part for part in _read_parts(state)}
         tasks = lexicon_tasks(inputs, config, list(parts), _TERMS_PER_TASK)
-        with process_map(workers) as ordered_map:
+        with process_map(min(workers, len(tasks)) or 1) as ordered_map:
             for part in ordered_map(build_part, tasks):
                 _write_part(state, part)
                 parts[part.first] = part

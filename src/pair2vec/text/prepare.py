@@ -63,7 +63,7 @@ _PIECES = "pieces"
 """The folder of encoded pieces, in that of the corpus until it is complete."""
 _CORPUS_FILES = (
     *(MANIFEST, VOCABULARY_TSV, JOB_FILE, _PIECES, "tokens*.bin", "sentences*.bin"),
-    *(f"*{PARTIAL}", "neighbours-*.npy"),  # the latter kept beside a corpus by training
+    *(f"*{PARTIAL}", "neighbours-*.npy", "occurrences"),  # of training and of the lexicon
 )
 """Patterns of the names that a corpus folder may hold."""
 
