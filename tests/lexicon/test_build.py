@@ -10,7 +10,7 @@ import pytest
 from tests.lexicon.small_corpus import make_corpus
 from tests.tiny_model import save_tiny_model
 
-from pair2vec.errors import UsageError
+from pair2vec.errors import InputError, UsageError
 from pair2vec.lexicon import build
 from pair2vec.lexicon.build import (
     LexiconConfig,
@@ -19,7 +19,10 @@ from pair2vec.lexicon.build import (
     LexiconTask,
     build_lexicon,
     build_part,
+    check_against_wordnet,
 )
+from pair2vec.lexicon.export import LexiconEntry
+from pair2vec.wordnet.dictionary import WordNet
 
 WORDS = """
     the , . and or is of in hot cold warm cool cheap dear france paris spain madrid up down left
@@ -165,3 +168,44 @@ def test_forms_of_a_word_are_related_only_by_a_relation_of_forms(
     inputs = LexiconInputs(corpus=corpus.folder, model=model, relations=relations, terms=terms)
     entries = build_lexicon(inputs, ANYTHING, tmp_path / "forms.tsv", "tsv")
     assert bool(entries) == has_forms
+
+
+@pytest.fixture(scope="module")
+def wordnet() -> WordNet:
+    try:
+        return WordNet.open()
+    except InputError as error:
+        pytest.skip(str(error))
+
+
+def entry(x: str, relation: str, y: str) -> LexiconEntry:
+    return LexiconEntry(x, relation, y, 0.9, [])
+
+
+def test_entries_are_confirmed_where_wordnet_has_the_relation(wordnet: WordNet) -> None:
+    lexicon = [
+        entry("hot", "antonym", "cold"),
+        entry("hot", "antonym", "dog"),
+        entry("dog", "hypernym", "animal"),
+        entry("animal", "hyponym", "dog"),
+        entry("big", "synonym", "large"),
+        entry("dog", "co-hyponym", "wolf"),
+        entry("wheel", "part", "car"),
+        entry("hot", "antonym", "xyzzyx"),
+    ]
+    agreement = {
+        relation: (entries, confirmed)
+        for relation, entries, confirmed in check_against_wordnet(lexicon, wordnet)
+    }
+    assert agreement == {
+        "antonym": (2, 1),
+        "hypernym": (1, 1),
+        "hyponym": (1, 1),
+        "synonym": (1, 1),
+        "co-hyponym": (1, 1),
+    }
+
+
+def test_a_folder_without_wordnet_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError):
+        WordNet.open(tmp_path)

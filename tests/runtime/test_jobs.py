@@ -70,6 +70,13 @@ def test_what_was_begun_or_made_is_replaced_only_if_asked_for(tmp_path: Path) ->
         claim(job_in(tmp_path, corpus="b"), resume=True)
 
 
+def test_a_refused_job_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(UsageError, match="already holds a model"):
+        claim(job_in(tmp_path, corpus="a"))
+    assert [path.name for path in tmp_path.iterdir()] == ["config.json"]
+
+
 def test_a_damaged_job_file_is_another_job(tmp_path: Path) -> None:
     claim(job_in(tmp_path, corpus="a"))
     (tmp_path / "training" / "job.json").write_text('{"corpus": "a')

@@ -49,16 +49,19 @@ class JobFolder:
         """Hold the folder for this process, with only what this job may resume from in it.
 
         Args:
-            resume: Go on with a job that was begun, if it is this very one.
+            resume: Resume a job that was begun, if it is this very one.
             overwrite: Replace a job that was begun, or what one made.
 
         Raises:
             UsageError: another process holds it, or it has something that is not to be replaced.
         """
+        # Before anything is made, and again once no other process can change the answer.
+        self._check(resume=resume, overwrite=overwrite)
         self.state.mkdir(parents=True, exist_ok=True)
         with exclusive_lock(self.state):
-            self._refuse_or_clear(resume=resume, overwrite=overwrite)
-            self.state.mkdir(parents=True, exist_ok=True)
+            self._check(resume=resume, overwrite=overwrite)
+            if not (resume and self._is_begun()):
+                self.clear()
             sweep_partial_files(self.state)
             if self.out.is_dir():
                 sweep_partial_files(self.out)
@@ -67,30 +70,32 @@ class JobFolder:
             write_file(self.state / JOB_FILE, json.dumps(self.identity, indent=2).encode())
             yield
 
-    def _refuse_or_clear(self, *, resume: bool, overwrite: bool) -> None:
-        is_begun = (self.state / JOB_FILE).exists()
+    def _check(self, *, resume: bool, overwrite: bool) -> None:
+        """Refuse to resume another job, or to replace anything unasked."""
+        is_begun, is_complete = self._is_begun(), self.complete.exists()
         if is_begun and resume:
             if changed := self.changed_inputs():
                 raise UsageError(
                     f"{self.out}: was begun with another {' and another '.join(changed)}; resume "
                     "with the same, or --overwrite"
                 )
-        elif is_begun or self.complete.exists():
-            if not overwrite:
-                content = (
-                    "a job that was begun: --resume continues it"
-                    if is_begun and not self.complete.exists()
-                    else f"{self.product}{' and nothing to resume' if resume else ''}"
-                )
-                raise UsageError(
-                    f"{self.out}: already holds {content}; give another --out, or --overwrite to "
-                    "replace it"
-                )
-            self.clear()
+        elif (is_begun or is_complete) and not overwrite:
+            content = (
+                f"{self.product}{' and nothing to resume' if resume else ''}"
+                if is_complete
+                else "a job that was begun: --resume continues it"
+            )
+            raise UsageError(
+                f"{self.out}: already holds {content}; give another --out, or --overwrite to "
+                "replace it"
+            )
+
+    def _is_begun(self) -> bool:
+        return (self.state / JOB_FILE).exists()
 
     def is_same(self) -> bool:
         """Whether this very job was begun here."""
-        return (self.state / JOB_FILE).exists() and not self.changed_inputs()
+        return self._is_begun() and not self.changed_inputs()
 
     def changed_inputs(self) -> list[str]:
         """The parts of the identity in which the job that was begun here differs from this one."""
