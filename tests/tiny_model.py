@@ -13,9 +13,18 @@ from pair2vec.text.vocabulary import Vocabulary, WordCount
 
 WORDS = "the , . and or is neither nor of in hot cold up down cheap dear france paris".split()
 PATTERNS = (PatternCount("X and Y", 9), PatternCount("X or Y", 5), PatternCount("the X of Y", 3))
+RELATION_NAMES = ("synonym", "antonym", "hypernym", "hyponym", "none")
+HEAD_FACTS = {
+    "names": list(RELATION_NAMES),
+    "inverse": [0, 1, 3, 2, 4],
+    "scale": 0.5,
+    "bias": [0.1, 0.0, 0.2, 0.2, -0.3],
+    "unrelated": 0.6,
+}
+"""The config of its relation head."""
 
 
-def save_tiny_model(
+def save_tiny_model(  # noqa: PLR0913 - what a test may want otherwise
     folder: Path,
     words: Sequence[str] = WORDS,
     *,
@@ -24,6 +33,7 @@ def save_tiny_model(
     seed: int = 0,
     precision: Precision = "float32",
     config: Mapping[str, Any] | None = None,
+    hidden: int = 0,
 ) -> Path:
     """Write it to `folder`; the first of `words` is the most frequent.
 
@@ -35,13 +45,18 @@ def save_tiny_model(
         seed: Of its weights.
         precision: Of its file.
         config: Added to the config, or replacing parts of it.
+        hidden: Units of a relation head for `RELATION_NAMES`; 0 for no head.
     """
     vocabulary = Vocabulary(
         [WordCount(word, 100 * (len(words) - rank)) for rank, word in enumerate(words)]
     )
     recipe = {"name": "t", "pair": {"composition": "mlp", "layers": 2, "dimension": dimension}}
     whole_config = {"recipe": recipe, "corpus": {"sentences": 500}, **(config or {})}
-    tensors = _tensors(len(vocabulary), dimension, np.random.default_rng(seed))
+    random = np.random.default_rng(seed)
+    tensors = _tensors(len(vocabulary), dimension, random)
+    if hidden:
+        tensors |= _head_tensors(dimension, hidden, random)
+        whole_config["relations"] = HEAD_FACTS
     save_model(folder, tensors, vocabulary, whole_config, patterns=patterns, precision=precision)
     return folder
 
@@ -63,5 +78,23 @@ def _tensors(
         "context.bias": (8 * hidden,),
         "context.attention.weight": (1, 2 * hidden),
         "context.value.weight": (dimension, 2 * hidden),
+    }
+    return {name: random.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
+
+
+def taught_model(folder: Path) -> Path:
+    """A tiny model with a relation head."""
+    return save_tiny_model(folder, hidden=6)
+
+
+def _head_tensors(
+    dimension: int, hidden: int, random: np.random.Generator
+) -> dict[str, NDArray[np.float32]]:
+    shapes = {
+        "relation.hidden.weight": (hidden, 2 * dimension),
+        "relation.hidden.bias": (hidden,),
+        "relation.output.weight": (len(RELATION_NAMES), hidden),
+        "relation.output.bias": (len(RELATION_NAMES),),
+        "relation.negation": (len(RELATION_NAMES),),
     }
     return {name: random.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}

@@ -31,7 +31,8 @@ from pair2vec.query.search import (
 )
 from pair2vec.query.space import PairSpace, Unknown
 from pair2vec.relations.classifier import RelationClassifier
-from pair2vec.relations.definitions import read_definitions
+from pair2vec.relations.definitions import RelationDefinition, read_definitions
+from pair2vec.relations.head import HeadScorer, RelationHead, has_head
 from pair2vec.relations.relations import Relations
 from pair2vec.text.vocabulary import Vocabulary, look_up_pair, look_up_word
 
@@ -318,8 +319,15 @@ class Pair2vec:
 
     @cached_property
     def _built_in_relations(self) -> Relations:
-        """Kept, because fitting them takes seconds."""
-        return Relations(read_definitions(None), self.space)
+        """Those of the relation head; of a model without one, kept, because they are fitted."""
+        definitions = read_definitions(None)
+        if not has_head(self.saved):
+            return Relations(definitions, self.space)
+        head = RelationHead(self.saved)
+        by_name = {definition.name: definition for definition in definitions}
+        names = head.config.names[:-1]
+        own = [by_name.get(name, RelationDefinition(name=name)) for name in names]
+        return Relations(own, self.space, HeadScorer(head, self.space))
 
     def _rank_patterns(
         self, patterns: Sequence[str], scores: FloatArray, top: int

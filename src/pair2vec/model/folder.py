@@ -88,11 +88,14 @@ class SavedModel:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of all that answers depend on: arrays, vocabulary, patterns and recipe.
+        """SHA-256 of all that answers depend on: arrays, vocabulary, patterns, recipe and head.
 
         A new name, licence, metric or card leaves it as it is.
         """
-        digest = hashlib.sha256(json.dumps(self.config.get("recipe"), sort_keys=True).encode())
+        recipe, head = (self.config.get(name) for name in ("recipe", "relations"))
+        # A model without a head keeps the fingerprint that its results are recorded under.
+        settings = [recipe, head] if head else recipe
+        digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
         for name in (TENSORS_FILE, VOCABULARY_FILE, PATTERNS_FILE):
             path = self.folder / name
             digest.update(f"{name} {content_hash(path) if path.exists() else None}".encode())

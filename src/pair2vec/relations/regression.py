@@ -153,13 +153,13 @@ def _find_root(parents: NDArray[np.intp], word: int) -> int:
     return word
 
 
-def shift_prior(probabilities: FloatArray, unrelated: float) -> FloatArray:
+def shift_prior(probabilities: FloatArray, before: float, unrelated: float) -> FloatArray:
     """Probabilities for another prior probability of no relation, by Bayes' rule.
 
     The odds of each relation against none change by the same factor.
     """
-    factors = np.full(probabilities.shape[1], (1 - unrelated) / (1 - UNRELATED), np.float32)
-    factors[-1] = unrelated / UNRELATED
+    factors = np.full(probabilities.shape[1], (1 - unrelated) / (1 - before), np.float32)
+    factors[-1] = unrelated / before
     posterior = probabilities * factors
     shifted: FloatArray = posterior / posterior.sum(axis=1, keepdims=True)
     return shifted

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
@@ -23,15 +24,53 @@ _COSINE_WEIGHT = np.float32(2)
 """How much the cosine of the two words counts in the order of neighbours."""
 
 
+class RelationScorer(Protocol):
+    """Probabilities of relations for pairs of ids."""
+
+    @property
+    def unrelated(self) -> float:
+        """The prior probability of no relation that they are calibrated for."""
+
+    def __call__(self, x: IntArray, y: IntArray) -> FloatArray:
+        """(N, K), no relation being the last."""
+
+
+class FittedScorer:
+    """Fitted to examples and patterns at the first query, which takes two or three seconds."""
+
+    unrelated = UNRELATED
+
+    def __init__(self, definitions: Sequence[RelationDefinition], space: PairSpace) -> None:
+        self._definitions, self._space = definitions, space
+
+    def __call__(self, x: IntArray, y: IntArray) -> FloatArray:
+        features, regression = self._fitted
+        return regression.probabilities(features(x, y))
+
+    @cached_property
+    def _fitted(self) -> tuple[RelationFeatures, RelationRegression]:
+        examples = find_examples(self._definitions, self._space)
+        features = RelationFeatures(self._space, self._definitions, examples)
+        words = self._space.unit_words
+        return features, fit_relations(features, examples, len(self._definitions), words)
+
+
 class Relations:
     """Relations by name, and their probabilities for any pair."""
 
-    def __init__(self, definitions: Sequence[RelationDefinition], space: PairSpace) -> None:
+    def __init__(
+        self,
+        definitions: Sequence[RelationDefinition],
+        space: PairSpace,
+        scorer: RelationScorer | None = None,
+    ) -> None:
         """Relations for a model.
 
         Args:
             definitions: Of the relations.
             space: Of the model. Examples with a word it does not know are ignored.
+            scorer: Of the same relations, in this order; by default one fitted to their examples
+                and patterns.
 
         Raises:
             UsageError: two relations have one name, or one has neither an example nor a pattern
@@ -43,6 +82,7 @@ class Relations:
             raise UsageError(f"relations {', '.join(self.names)}: give at least one, each once")
         self._space = space
         self._vocabulary = space.vocabulary
+        self._scorer = scorer or FittedScorer(self.definitions, space)
 
     @cached_property
     def relates_forms(self) -> bool:
@@ -52,14 +92,6 @@ class Relations:
         and occur in the same contexts.
         """
         return any(is_form(*pair) for relation in self.definitions for pair in relation.examples)
-
-    @cached_property
-    def _fitted(self) -> tuple[RelationFeatures, RelationRegression]:
-        """Fitted at the first query; it takes two or three seconds."""
-        examples = find_examples(self.definitions, self._space)
-        features = RelationFeatures(self._space, self.definitions, examples)
-        words = self._space.unit_words
-        return features, fit_relations(features, examples, len(self.definitions), words)
 
     def definition(self, relation: str) -> RelationDefinition:
         """The definition of a relation.
@@ -74,7 +106,7 @@ class Relations:
         raise UsageError(f"relation {relation!r} is not defined; it must be one of {names}")
 
     def predict_proba(
-        self, pairs: Iterable[tuple[str, str]], *, unrelated: float = UNRELATED
+        self, pairs: Iterable[tuple[str, str]], *, unrelated: float | None = None
     ) -> FloatArray:
         """The probability of each of `names` for each pair, that of "none" last: (pairs, K + 1).
 
@@ -83,7 +115,7 @@ class Relations:
         Args:
             pairs: Of words.
             unrelated: The prior probability of no relation: half in a list that someone compiled,
-                nearly 1 for random pairs.
+                nearly 1 for random pairs. None is that of the calibration.
 
         Raises:
             UnknownWordError: a word is out of the vocabulary; it suggests similar spellings.
@@ -93,7 +125,7 @@ class Relations:
         return self._probabilities(x, y, unrelated)
 
     def predict(
-        self, pairs: Iterable[tuple[str, str]], *, unrelated: float = UNRELATED
+        self, pairs: Iterable[tuple[str, str]], *, unrelated: float | None = None
     ) -> list[str]:
         """The most probable relation of each pair, which may be "none"."""
         probabilities = self.predict_proba(pairs, unrelated=unrelated)
@@ -106,7 +138,7 @@ class Relations:
         *,
         top: int = 10,
         among: Iterable[str] | None = None,
-        unrelated: float = UNRELATED,
+        unrelated: float | None = None,
     ) -> list[Match]:
         """The words y that are most probably in a relation to a word x.
 
@@ -137,7 +169,7 @@ class Relations:
         *,
         top: int = 10,
         among: Iterable[str] | None = None,
-        unrelated: float = UNRELATED,
+        unrelated: float | None = None,
     ) -> list[RelationMatch]:
         """The words most probably in any one relation to a word, each with that relation."""
         ids, probabilities = self._score_candidates(word, among, unrelated)
@@ -150,7 +182,7 @@ class Relations:
         ]
 
     def _score_candidates(
-        self, word: str, among: Iterable[str] | None, unrelated: float
+        self, word: str, among: Iterable[str] | None, unrelated: float | None
     ) -> tuple[IntArray, FloatArray]:
         """Candidates for y, and their probabilities."""
         x = look_up_word(word, self._vocabulary)
@@ -162,11 +194,12 @@ class Relations:
             ids = np.array(sorted(chosen), np.intp)
         return ids, self._probabilities(np.full_like(ids, x), ids, unrelated)
 
-    def _probabilities(self, x: IntArray, y: IntArray, unrelated: float) -> FloatArray:
-        if not 0 < unrelated < 1:
+    def _probabilities(self, x: IntArray, y: IntArray, unrelated: float | None) -> FloatArray:
+        if unrelated is not None and not 0 < unrelated < 1:
             raise UsageError(f"unrelated is {unrelated:g}; it must be between 0 and 1; 0.5, say")
-        features, regression = self._fitted
-        probabilities = shift_prior(regression.probabilities(features(x, y)), unrelated)
+        probabilities = self._scorer(x, y)
+        if unrelated is not None:
+            probabilities = shift_prior(probabilities, self._scorer.unrelated, unrelated)
         if not self.relates_forms:
             spelled = self._vocabulary.words
             pairs = zip(x.tolist(), y.tolist(), strict=True)

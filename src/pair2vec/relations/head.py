@@ -1,0 +1,147 @@
+"""The relation head of a taught model: from R(x, y) and R(y, x) to probabilities of relations.
+
+Two layers, and the same for a pair and the pair swapped: with h(x, y) the hidden units, the score
+of relation r is V_r·h(x, y) + V_r'·h(y, x), where r' is the relation of y to x (itself where it is
+symmetric). So a pair is as probably hypernym and hyponym as the swapped pair is hyponym and
+hypernym, by construction.
+
+Shapes: N pairs, D dimension, H hidden units, K relations, no relation being the last.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pair2vec.arrays import FloatArray, IntArray, normalise
+from pair2vec.errors import InputError
+from pair2vec.model.folder import SavedModel
+from pair2vec.query.pair_encoder import LinearLayer
+from pair2vec.query.search import pair_blocks
+from pair2vec.query.space import PairSpace
+from pair2vec.relations.definitions import NONE
+from pair2vec.relations.regression import softmax
+from pair2vec.relations.word_forms import is_negated_form
+
+CONFIG_KEY = "relations"
+"""Of the model's config: names, inverses and calibration of the head."""
+_PAIRS_PER_BLOCK = 4_096
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeadConfig:
+    """What a head predicts, and how its scores become probabilities."""
+
+    names: tuple[str, ...]
+    """Of the relations, "none" last."""
+    inverse: tuple[int, ...]
+    """Of each relation the index of the one that holds from y to x."""
+    scale: float = 1.0
+    """Of the scores: the inverse of the temperature that held-out words were calibrated with."""
+    bias: tuple[float, ...] = ()
+    """Added to the scaled scores."""
+    unrelated: float = 0.5
+    """The share of pairs without a relation where the head was calibrated."""
+
+
+class RelationHead:
+    """The head of a model, in numpy."""
+
+    def __init__(self, saved: SavedModel) -> None:
+        """Read the head of a model that has one (`has_head`)."""
+        self.config = read_head_config(saved)
+        weight = saved.array("relation.hidden.weight")
+        # Of [R(x, y); R(y, x)]; for the swapped pair its halves change places.
+        forward, backward = (np.ascontiguousarray(half.T) for half in np.split(weight, 2, axis=1))
+        self._layer = LinearLayer(
+            np.block([[forward, backward], [backward, forward]]),
+            np.tile(saved.array("relation.hidden.bias"), 2),
+        )
+        inverse = list(self.config.inverse)
+        output = saved.array("relation.output.weight")
+        self._output = np.ascontiguousarray(np.concatenate([output, output[inverse]], axis=1).T)
+        symmetric = [
+            (values + values[inverse]) / 2
+            for values in (saved.array("relation.output.bias"), saved.array("relation.negation"))
+        ]
+        self._bias, self._negation = symmetric
+
+    def logits(self, forward: FloatArray, backward: FloatArray, negated: FloatArray) -> FloatArray:
+        """The scores of each relation before calibration: (N, K).
+
+        Args:
+            forward: R(x, y), (N, D).
+            backward: R(y, x), (N, D).
+            negated: 1 where one word is spelled as the negation of the other, else 0: (N,).
+        """
+        scale = np.float32(np.sqrt(forward.shape[1]))
+        pairs = np.concatenate([normalise(forward), normalise(backward)], axis=1) * scale
+        hidden = np.maximum(self._layer(pairs), 0)
+        scores: FloatArray = hidden @ self._output + self._bias + negated[:, None] * self._negation
+        return scores
+
+    def calibrated(self, logits: FloatArray) -> FloatArray:
+        """The probabilities of scores, (N, K)."""
+        scaled = logits * np.float32(self.config.scale)
+        if self.config.bias:
+            scaled = scaled + np.array(self.config.bias, np.float32)
+        return softmax(scaled)
+
+
+class HeadScorer:
+    """Probabilities of pairs of words by the head of their model."""
+
+    def __init__(self, head: RelationHead, space: PairSpace) -> None:
+        self._head, self._space = head, space
+        self.unrelated = head.config.unrelated
+
+    def __call__(self, x: IntArray, y: IntArray) -> FloatArray:
+        """(N, K) of pairs of ids."""
+        return self._head.calibrated(self.logits(x, y))
+
+    def logits(self, x: IntArray, y: IntArray) -> FloatArray:
+        """The scores before calibration, (N, K)."""
+        pairs, words = self._space.pairs, self._space.vocabulary.words
+        scores = np.empty((len(x), len(self._head.config.names)), np.float32)
+        start = 0
+        for first, second in pair_blocks(x, y, _PAIRS_PER_BLOCK):
+            block = slice(start, start + len(first))
+            negated = negated_forms(first, second, words)
+            scores[block] = self._head.logits(pairs(first, second), pairs(second, first), negated)
+            start = block.stop
+        return scores
+
+
+def negated_forms(x: IntArray, y: IntArray, words: Sequence[str]) -> FloatArray:
+    """1 where one word of a pair is spelled as the negation of the other, else 0: (N,)."""
+    pairs = zip(x.tolist(), y.tolist(), strict=True)
+    return np.array([is_negated_form(words[a], words[b]) for a, b in pairs], np.float32)
+
+
+def has_head(saved: SavedModel) -> bool:
+    """Whether a model was taught relations."""
+    return CONFIG_KEY in saved.config
+
+
+def read_head_config(saved: SavedModel) -> HeadConfig:
+    """The config of a model's head.
+
+    Raises:
+        InputError: it does not fit the model's tensors.
+    """
+    facts = saved.config[CONFIG_KEY]
+    try:
+        config = HeadConfig(
+            names=tuple(facts["names"]),
+            inverse=tuple(map(int, facts["inverse"])),
+            scale=float(facts.get("scale", 1.0)),
+            bias=tuple(map(float, facts.get("bias", ()))),
+            unrelated=float(facts.get("unrelated", 0.5)),
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{saved.folder}: the config of its relations is damaged") from error
+    count = len(saved.rows("relation.output.bias"))
+    is_whole = len(config.names) == len(config.inverse) == count and config.names[-1:] == (NONE,)
+    if not is_whole or sorted(config.inverse) != list(range(count)):
+        raise InputError(f"{saved.folder}: its relations do not fit the tensors of their head")
+    return config
