@@ -22,7 +22,10 @@ POS_FILES = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 """The parts of speech, and the suffixes of their files."""
 
 HYPERNYM, INSTANCE_HYPERNYM, ANTONYM, SIMILAR = "@", "@i", "!", "&"
-"""Pointer symbols. Antonymy is between words; the others are between whole synsets."""
+HYPONYM, INSTANCE_HYPONYM, DERIVATION = "~", "~i", "+"
+MEMBER, PART, SUBSTANCE = "%m", "%p", "%s"
+"""Pointer symbols. Antonymy and derivation are between words; the others between whole synsets. A
+synset points to its hypernyms, to its hyponyms, and to its members, parts and substances."""
 
 _SATELLITE = "s"
 """Type of an adjective that gets its antonyms through its head, to which it is similar."""
@@ -30,6 +33,15 @@ _SATELLITE = "s"
 _SYNTACTIC_MARKER = re.compile(r"\((?:a|p|ip)\)$")
 """Of an adjective limited to a position: ``galore(ip)``."""
 
+
+PERSON, LOCATION = 18, 15
+"""Lexicographer files: nouns of people, and of places (lexnames(5WN))."""
+
+COUNTS_FILE = "cntlist.rev"
+"""How often each sense is tagged in a corpus; may be missing."""
+
+_COUNTED_TYPES = {"1": "n", "2": "v", "3": "a", "4": "r", "5": "a"}
+"""The part of speech by the type of a synset in a sense key."""
 
 FOLDER_VARIABLE = "WORDNET"
 """The environment variable with the path of WordNet's folder."""
@@ -81,6 +93,8 @@ class Synset(NamedTuple):
     words: tuple[str, ...]
     """In their case, with ``_`` between the words of a collocation."""
     pointers: tuple[Pointer, ...]
+    lexicographer_file: int
+    """The number of the topic that it is filed under, such as `PERSON`."""
 
     def targets(self, *symbols: str) -> list[SynsetId]:
         """The targets of the pointers with one of these symbols."""
@@ -107,6 +121,7 @@ def parse_synset(line: str, synset_id: SynsetId) -> Synset:
         synset_id,
         tuple(_SYNTACTIC_MARKER.sub("", word) for word in words[::2]),
         tuple(_parse_pointer(*pointers[start : start + 4]) for start in starts),
+        int(fields[1]),
     )
 
 
@@ -155,6 +170,26 @@ class WordNet:
             InputError: the lemma's line is damaged.
         """
         return self._files[pos].synset_ids(lemma)
+
+    def sense_counts(self, lemma: str, pos: str) -> tuple[int, ...]:
+        """How often each sense of a lemma is tagged, in the order of `synset_ids`."""
+        counts = self._sense_counts.get((lemma, pos), {})
+        senses = range(1, len(self.synset_ids(lemma, pos)) + 1)
+        return tuple(counts.get(number, 0) for number in senses)
+
+    @cached_property
+    def _sense_counts(self) -> dict[tuple[str, str], dict[int, int]]:
+        """By lemma and part of speech: the count of each sense number."""
+        path = self.folder / COUNTS_FILE
+        counts: dict[tuple[str, str], dict[int, int]] = {}
+        for number, line in enumerate(_read_lines(path) if path.exists() else [], start=1):
+            key, *values = line.split()
+            lemma, _, fields = key.partition("%")
+            pos = _COUNTED_TYPES.get(fields[:1])
+            if pos is None or len(values) != 2 or not all(map(str.isdecimal, values)):
+                raise _damaged(path, number, "expected a sense key, a sense number and a count")
+            counts.setdefault((lemma, pos), {})[int(values[0])] = int(values[1])
+        return counts
 
     def synset(self, synset_id: SynsetId) -> Synset:
         """The synset of an id.

@@ -1,0 +1,1 @@
+"""The taught recipe: labelled pairs, the teachers, and what they label."""
