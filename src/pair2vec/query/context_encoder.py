@@ -10,7 +10,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from pair2vec.arrays import FloatArray
+from pair2vec.arrays import FloatArray, IntArray
 from pair2vec.errors import UsageError
 from pair2vec.model.folder import SavedModel
 from pair2vec.text.patterns import Pattern, parse_pattern, pattern_words
@@ -47,23 +47,38 @@ class ContextNetwork:
         """The BiLSTM's states, (L, B, 2H)."""
         # The input gates depend on one word each: computed once for each distinct one.
         distinct, rows = np.unique(contexts, return_inverse=True)
-        gates_of_words = self._words[distinct] @ self._input_weight.T + self._bias
-        gates = gates_of_words[rows.reshape(contexts.shape)].transpose(1, 0, 2)
-        forward, backward = np.split(gates, 2, axis=-1)
+        gates = self._words[distinct] @ self._input_weight.T + self._bias
+        forward, backward = map(np.ascontiguousarray, np.split(gates, 2, axis=1))
+        words = rows.reshape(contexts.shape).T
         weights = self._state_weight
         return np.concatenate(
-            [_lstm(forward, weights[0]), _lstm(backward[::-1], weights[1])[::-1]], axis=-1
+            [_lstm(forward, words, weights[0]), _lstm(backward, words[::-1], weights[1])[::-1]],
+            axis=-1,
         )
 
 
-def _lstm(gates: FloatArray, state_weight: FloatArray) -> FloatArray:
-    """The states (L, B, H) of an LSTM in one direction, from its input gates (L, B, 4H)."""
-    states = np.zeros((*gates.shape[:2], len(state_weight)), np.float32)
-    state = cell = np.zeros(states.shape[1:], np.float32)
-    for step, inputs in enumerate(gates):
-        entry, forget, candidate, output = np.split(inputs + state @ state_weight, 4, axis=-1)
-        cell = _sigmoid(entry) * np.tanh(candidate) + _sigmoid(forget) * cell
-        states[step] = state = _sigmoid(output) * np.tanh(cell)
+def _lstm(gates: FloatArray, words: IntArray, state_weight: FloatArray) -> FloatArray:
+    """The states (L, B, H) of an LSTM in one direction.
+
+    Contexts that begin with the same words have the same states there, which are computed once.
+
+    Args:
+        gates: The input gates of each distinct word, (W, 4H).
+        words: The rows of `gates` that each context reads, (L, B).
+        state_weight: (H, 4H).
+    """
+    states = np.empty((*words.shape, len(state_weight)), np.float32)
+    prefix = np.zeros(words.shape[1], np.intp)
+    state = cell = np.zeros((1, len(state_weight)), np.float32)
+    for step, word in enumerate(words):
+        prefixes, prefix = np.unique(prefix * len(gates) + word, return_inverse=True)
+        before, last = np.divmod(prefixes, len(gates))
+        entry, forget, candidate, output = np.split(
+            gates[last] + (state @ state_weight)[before], 4, axis=-1
+        )
+        cell = _sigmoid(entry) * np.tanh(candidate) + _sigmoid(forget) * cell[before]
+        state = _sigmoid(output) * np.tanh(cell)
+        states[step] = state[prefix]
     return states
 
 
