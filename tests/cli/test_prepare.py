@@ -14,6 +14,7 @@ from tests.command import assert_fails, pair2vec, pair2vec_process
 
 from pair2vec.cli.messages import ProgressView, show_progress
 from pair2vec.cli.prepare import PrepareView
+from pair2vec.text.corpus import open_corpus
 from pair2vec.text.prepare import PrepareProgress
 
 
@@ -41,6 +42,44 @@ def test_no_such_input_is_a_usage_error(tmp_path: Path) -> None:
     done = pair2vec("prepare", tmp_path / "no.txt", "--out", tmp_path / "corpus")
     assert_fails(done, 2, "no.txt: no such file or folder")
     assert not (tmp_path / "corpus").exists()
+
+
+def test_words_of_a_list_are_kept_first(text: Path, tmp_path: Path) -> None:
+    words = tmp_path / "words.txt"
+    words.write_text("Cold\n\n  unseen \n")
+    command = ("prepare", text, "--vocab", "5", "--include", words, "--out")
+    assert pair2vec(*command, tmp_path / "seen").returncode == 0
+    done = pair2vec(*command, tmp_path / "unseen", "--include-unseen")
+    assert "2 of the 2 words to include are in the vocabulary" in done.stderr
+    seen, unseen = (open_corpus(tmp_path / name).vocabulary for name in ("seen", "unseen"))
+    assert len(seen) == len(unseen) == 9
+    assert "cold" in seen
+    assert "unseen" not in seen
+    assert unseen.counts[unseen.ids["unseen"]] == 0
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "code", "problem"),
+    [
+        ("hot\n\nnew york\n", [], 1, "words.txt, line 3: 'new york' is 2 tokens (new york)"),
+        ("\n", [], 1, "words.txt: has no words"),
+        ("hot", ["--include-unseen", "--include-count=2"], 2, "leave out --include-count"),
+    ],
+)
+def test_a_list_that_cannot_be_included_is_refused(
+    text: Path, tmp_path: Path, content: str, options: list[str], code: int, problem: str
+) -> None:
+    (tmp_path / "words.txt").write_text(content)
+    command = ["prepare", text, "--out", tmp_path / "corpus", *options]
+    assert_fails(pair2vec(*command, "--include", tmp_path / "words.txt"), code, problem)
+    assert not (tmp_path / "corpus").exists()
+
+
+def test_an_option_of_a_list_needs_the_list(text: Path, tmp_path: Path) -> None:
+    done = pair2vec("prepare", text, "--out", tmp_path / "corpus", "--include-unseen")
+    assert_fails(done, 2, "need the words to --include")
+    done = pair2vec("prepare", "-", "--out", tmp_path / "corpus", "--include", "-", stdin=b"a")
+    assert_fails(done, 2, "standard input is either the text or the words")
 
 
 def test_an_existing_corpus_is_a_usage_error(text: Path, tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
 import bz2
 import gzip
+import hashlib
 import logging
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ from pair2vec.errors import InputError, UsageError
 from pair2vec.text.corpus import open_corpus
 from pair2vec.text.prepare import PrepareConfig, PrepareProgress, prepare
 from pair2vec.text.sentences import split_sentences
+from pair2vec.text.vocabulary import IncludedWords
 
 SMALL_PIECES = PrepareConfig(vocabulary=30, piece_bytes=2000)
 
@@ -180,6 +183,50 @@ def test_what_a_killed_process_left_half_written_is_gone_when_the_job_is_done(
     prepare([str(text)], out, SMALL_PIECES)
     prepare([str(text)], tmp_path / "at once", SMALL_PIECES)
     assert files_of(out) == files_of(tmp_path / "at once")
+
+
+def including(*words: str, min_count: int = 1) -> PrepareConfig:
+    included = IncludedWords(words=frozenset(words), min_count=min_count)
+    return replace(SMALL_PIECES, vocabulary=10, min_count=50, include=included)
+
+
+def test_included_words_are_in_the_corpus_however_rare(
+    text: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.INFO):
+        corpus = prepare([str(text)], tmp_path / "corpus", including("rare0", "rare7", "absent"))
+    assert corpus.vocabulary.words[-2:] == ("rare0", "rare7")
+    assert corpus.vocabulary.counts[-2:].tolist() == [1, 1]
+    assert sum("rare7" in sentence for sentence in corpus.words()) == 1
+    assert "absent" not in corpus.vocabulary
+    assert "2 of the 3 words to include are in the vocabulary" in caplog.text
+    other = prepare([str(text)], tmp_path / "other", including("rare0", "absent", min_count=0))
+    assert other.vocabulary.counts[other.vocabulary.ids["absent"]] == 0
+    assert corpus.manifest.fingerprint != other.manifest.fingerprint
+
+
+def test_a_corpus_of_included_words_records_them_by_their_hash(text: Path, tmp_path: Path) -> None:
+    words = ["rare0", "the"]
+    corpus = prepare([str(text)], tmp_path / "corpus", including(*words))
+    digest = hashlib.sha256(b"rare0\nthe").hexdigest()
+    assert corpus.manifest.settings["include"] == {"words": 2, "sha256": digest, "min_count": 1}
+    plain = prepare([str(text)], tmp_path / "plain", SMALL_PIECES)
+    names = ["vocabulary", "min_count", "piece_bytes", "shard_ids"]
+    assert list(plain.manifest.settings) == names
+
+
+def test_a_job_does_not_resume_with_another_list_of_words(text: Path, tmp_path: Path) -> None:
+    def stop(_: PrepareProgress) -> None:
+        raise KeyboardInterrupt
+
+    out = tmp_path / "corpus"
+    with pytest.raises(KeyboardInterrupt):
+        prepare([str(text)], out, including("rare0", "rare7"), report=stop)
+    others = [including("rare0"), including("rare0", "rare7", min_count=0), including("a", "b")]
+    for config in others:
+        with pytest.raises(UsageError, match="was begun with another settings"):
+            prepare([str(text)], out, config)
+    assert "rare7" in prepare([str(text)], out, including("rare7", "rare0")).vocabulary
 
 
 def test_a_vocabulary_larger_than_the_text_is_a_warning(

@@ -3,6 +3,7 @@
 from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from pair2vec.errors import InputError, UsageError
 from pair2vec.text.vocabulary import (
     SPECIAL_TOKENS,
+    IncludedWords,
     Vocabulary,
     WordCount,
     WordCounter,
@@ -66,6 +68,34 @@ def test_selection_with_bounded_memory_equals_a_full_sort(
     kept, dropped = most_frequent(counts.items(), size, min_count=1, examples=1)
     ranked = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
     assert [*kept, *dropped] == ranked[: size + 1]
+
+
+@given(
+    st.dictionaries(st.text("abc", min_size=1, max_size=3), st.integers(1, 4)),
+    st.sets(st.text("abc", min_size=1, max_size=3), min_size=1),
+    *(st.integers(low, high) for low, high in ((1, 10), (1, 4), (0, 3))),
+)
+def test_included_words_come_first_and_the_most_frequent_fill_up(
+    counts: dict[str, int], words: set[str], size: int, min_count: int, include_count: int
+) -> None:
+    include = IncludedWords(words=frozenset(words), min_count=include_count)
+    kept, dropped = most_frequent(counts.items(), size, min_count, examples=2, include=include)
+
+    def ranked(chosen: set[str]) -> list[str]:
+        return sorted(chosen, key=lambda word: (-counts.get(word, 0), word))
+
+    first = {word for word in words if counts.get(word, 0) >= include_count}
+    others = {word for word in counts.keys() - first if counts[word] >= min_count}
+    expected = (ranked(first) + ranked(others))[:size]
+    assert kept == [WordCount(word, counts.get(word, 0)) for word in ranked(set(expected))]
+    left = ranked(counts.keys() - set(expected))[:2]
+    assert dropped == [WordCount(word, counts[word]) for word in left]
+
+
+@pytest.mark.parametrize("wrong", [{"words": frozenset()}, {"min_count": -1}])
+def test_a_list_of_no_words_or_a_negative_count_is_refused(wrong: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=r"no words to include|included word is -1"):
+        IncludedWords(**{"words": frozenset({"hot"}), **wrong})
 
 
 def test_a_token_without_spaces_for_hundreds_of_characters_is_no_word() -> None:

@@ -7,7 +7,8 @@ from tests.word_vectors.two_topics import two_topics_text
 
 from pair2vec.text import sources
 from pair2vec.text.corpus import Corpus
-from pair2vec.text.prepare import prepare
+from pair2vec.text.prepare import PrepareConfig, prepare
+from pair2vec.text.vocabulary import IncludedWords
 from pair2vec.word_vectors import fasttext_format
 
 
@@ -16,6 +17,15 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
     folder = tmp_path_factory.mktemp("two_topics")
     (folder / "text.txt").write_text(two_topics_text(8000))
     return prepare([str(folder / "text.txt")], folder / "corpus")
+
+
+@pytest.fixture(scope="module")
+def corpus_with_unseen_word(tmp_path_factory: pytest.TempPathFactory) -> Corpus:
+    """With ``visitedly``, which never occurs but has the n-grams of a word that does."""
+    folder = tmp_path_factory.mktemp("unseen")
+    (folder / "text.txt").write_text(two_topics_text(2000))
+    include = IncludedWords(words=frozenset({"visitedly"}), min_count=0)
+    return prepare([str(folder / "text.txt")], folder / "corpus", PrepareConfig(include=include))
 
 
 @pytest.fixture

@@ -41,6 +41,16 @@ def test_every_word_has_a_row_at_its_id_and_special_tokens_a_zero_one(
     assert np.flatnonzero(is_zero).tolist() == list(range(len(SPECIAL_TOKENS)))
 
 
+def test_a_word_that_never_occurs_has_a_vector_of_its_ngrams(
+    corpus_with_unseen_word: Corpus,
+) -> None:
+    corpus = corpus_with_unseen_word
+    assert corpus.vocabulary.counts[-1] == 0
+    vectors = train_fasttext(corpus, SMALL, workers=1)
+    near, far = ([("visitedly", word)] for word in ("visited", "kitchen"))
+    assert mean_cosine(corpus, vectors, near) > max(0.99, mean_cosine(corpus, vectors, far))
+
+
 def test_one_worker_and_the_same_seed_give_the_same_vectors(corpus: Corpus) -> None:
     config = replace(SMALL, epochs=1)
     first = train_fasttext(corpus, config, workers=1)

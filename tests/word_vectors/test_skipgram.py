@@ -57,6 +57,16 @@ def generator(seed: int = 0) -> torch.Generator:
     return torch.Generator(CPU).manual_seed(seed)
 
 
+def test_a_word_that_never_occurs_has_a_vector_of_its_ngrams(
+    corpus_with_unseen_word: Corpus,
+) -> None:
+    corpus = corpus_with_unseen_word
+    assert corpus.vocabulary.counts[-1] == 0
+    vectors = train_skipgram(corpus, SMALL, device=CPU)
+    near, far = ([("visitedly", word)] for word in ("visited", "kitchen"))
+    assert mean_cosine(corpus, vectors, near) > mean_cosine(corpus, vectors, far) + 0.3
+
+
 @pytest.mark.parametrize(("min_n", "max_n"), [(3, 6), (1, 2), (2, 3), (3, 0)])
 def test_ngrams_are_in_the_buckets_where_fasttext_has_them(min_n: int, max_n: int) -> None:
     words = ["a", "of", "naïve", "straße", "東京都", "𝛼𝛽", "antidisestablishmentarianism"]

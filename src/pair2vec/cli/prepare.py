@@ -23,14 +23,17 @@ from rich.text import Text
 
 from pair2vec.cli.messages import ProgressView, facts_table, print_table, say, show_progress
 from pair2vec.cli.options import OverwriteOption, WorkersOption, argument
+from pair2vec.cli.query_io import STDIN, read_lines
+from pair2vec.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from pair2vec.runtime.storage import StoragePath
     from pair2vec.text.corpus import Manifest
     from pair2vec.text.prepare import PrepareProgress
+    from pair2vec.text.vocabulary import IncludedWords
 
 
-def prepare_command(
+def prepare_command(  # noqa: PLR0913, PLR0917 - the options of a command
     inputs: Annotated[
         list[str],
         argument(
@@ -46,6 +49,26 @@ def prepare_command(
         int, typer.Option(min=1, help="Keep this many of the most frequent words.")
     ] = 100_000,
     min_count: Annotated[int, typer.Option(min=1, help="Drop words that are rarer.")] = 1,
+    include: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Keep these words first, one a line, however rare; the most frequent others fill "
+            "up to --vocab. - is standard input.",
+            show_default="none",
+        ),
+    ] = None,
+    include_count: Annotated[
+        int,
+        typer.Option(min=1, help="Of --include, only words that occur so often are kept first."),
+    ] = 1,
+    include_unseen: Annotated[
+        bool,
+        typer.Option(
+            "--include-unseen",
+            help="Of --include, keep words that never occur, too: for train --more-vectors.",
+        ),
+    ] = False,
     workers: WorkersOption = None,
     engine: Annotated[
         str,
@@ -62,11 +85,20 @@ def prepare_command(
     from pair2vec.runtime.storage import RemotePath, storage_path
     from pair2vec.text.prepare import PrepareConfig, make_corpus
 
+    included = None
+    if include is not None:
+        if str(include) == STDIN and STDIN in inputs:
+            raise UsageError("standard input is either the text or the words to --include")
+        if include_unseen and include_count > 1:
+            raise UsageError("--include-unseen keeps every word: leave out --include-count")
+        included = read_included_words(include, 0 if include_unseen else include_count)
+    elif include_unseen or include_count > 1:
+        raise UsageError("--include-count and --include-unseen need the words to --include")
     with show_progress(PrepareView()) as report:
         manifest = make_corpus(
             inputs,
             out,
-            PrepareConfig(vocabulary=vocab, min_count=min_count),
+            PrepareConfig(vocabulary=vocab, min_count=min_count, include=included),
             workers=workers,
             engine=engine,
             overwrite=overwrite,
@@ -75,6 +107,25 @@ def prepare_command(
     print_table(corpus_summary(storage_path(out), manifest))
     if isinstance(storage_path(out), RemotePath):
         say(f"{out}: copy it to a local disk, or mount it, for the other commands")
+
+
+def read_included_words(path: Path, min_count: int) -> IncludedWords:
+    """The words of a file, one a line.
+
+    Raises:
+        InputError: a line is not one word, or the file has none.
+    """
+    from pair2vec.text.vocabulary import IncludedWords, single_token
+
+    words = set()
+    for location, line in read_lines(path).items():
+        try:
+            words.add(single_token(line))
+        except UsageError as error:
+            raise InputError(f"{location}: {error}") from error
+    if not words:
+        raise InputError(f"{path}: has no words")
+    return IncludedWords(words=frozenset(words), min_count=min_count)
 
 
 class PrepareView(ProgressView["PrepareProgress"]):

@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pair2vec.errors import InputError, Pair2vecError, UsageError
 from pair2vec.runtime.jobs import JOB_FILE, JobFolder
@@ -54,7 +54,7 @@ from pair2vec.text.pieces import (
     piece_ids,
 )
 from pair2vec.text.sources import Source, SourceRecord, find_sources
-from pair2vec.text.vocabulary import Vocabulary, WordCounter, most_frequent
+from pair2vec.text.vocabulary import IncludedWords, Vocabulary, WordCounter, most_frequent
 from pair2vec.version import __version__
 
 _log = logging.getLogger(__name__)
@@ -73,9 +73,10 @@ class PrepareConfig:
     """What decides the content of a corpus, given its text."""
 
     vocabulary: int = 100_000
-    """The most frequent words that get an id."""
+    """The words that get an id: the most frequent, after those of `include`."""
     min_count: int = 1
-    """A rarer word gets none."""
+    """A rarer word gets none, unless it is included."""
+    include: IncludedWords | None = None
     piece_bytes: int = PIECE_BYTES
     """Paragraphs longer than this are cut."""
     shard_ids: int = SHARD_TOKENS
@@ -84,6 +85,12 @@ class PrepareConfig:
         for name in ("vocabulary", "min_count"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} is {getattr(self, name)}; it must be 1 or more")
+
+    def settings(self) -> dict[str, Any]:
+        """As JSON; included words by their hash, and not mentioned where there are none."""
+        settings = asdict(self)
+        del settings["include"]
+        return {**settings, "include": self.include.settings()} if self.include else settings
 
 
 class PrepareProgress(NamedTuple):
@@ -150,7 +157,7 @@ def make_corpus(
     names = find_sources(inputs, exclude=folder)
     for name in names:
         _check_readable(name)
-    identity = {"version": __version__, "sources": names, "settings": asdict(config)}
+    identity = {"version": __version__, "sources": names, "settings": config.settings()}
     with _explaining_full_disk(folder), _claim(folder, identity, overwrite=overwrite):
         pieces = folder / _PIECES
         # With a manifest, an earlier run was stopped after its very last write.
@@ -318,7 +325,10 @@ class _Run:
     def write_corpus(self, engine: Engine) -> None:
         """Choose the vocabulary and write the corpus, its manifest last."""
         kept, dropped = most_frequent(
-            self.totals.items(), self.config.vocabulary, self.config.min_count
+            self.totals.items(),
+            self.config.vocabulary,
+            self.config.min_count,
+            include=self.config.include,
         )
         if not kept:
             raise InputError(
@@ -330,6 +340,13 @@ class _Run:
                 f"{len(kept):,}",
             )
         vocabulary = Vocabulary(kept)
+        if self.config.include:
+            words = self.config.include.words
+            _log.info(
+                "%s of the %s words to include are in the vocabulary",
+                f"{sum(word in vocabulary for word in words):,}",
+                f"{len(words):,}",
+            )
         with closing(CorpusWriter(self.out, vocabulary, self.config.shard_ids)) as writer:
             tasks = self._ids_tasks(vocabulary, engine)
             for number, ids in enumerate(engine.ordered_map(piece_ids, tasks), start=1):
@@ -342,7 +359,7 @@ class _Run:
                 invalid_bytes=sum(piece.invalid_bytes for piece in self.statistics),
                 words=len(kept),
                 dropped=[list(entry) for entry in dropped],
-                settings=asdict(self.config),
+                settings=self.config.settings(),
                 sources=[asdict(source) for source in self.sources],
             )
 

@@ -1,8 +1,10 @@
 """The vocabulary: which words have an id, how it is chosen, and how a typed word is looked up."""
 
+import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
+from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
@@ -113,6 +115,27 @@ class WordCounter:
             yield from totals.items()
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class IncludedWords:
+    """Words that get an id before others that are more frequent."""
+
+    words: frozenset[str]
+    """As the tokeniser spells them."""
+    min_count: int = 1
+    """A rarer one has to compete with the others; 0 includes those that never occur."""
+
+    def __post_init__(self) -> None:
+        if not self.words:
+            raise UsageError("there are no words to include; list one or more")
+        if self.min_count < 0:
+            raise UsageError(f"the count of an included word is {self.min_count}; 0 is the least")
+
+    def settings(self) -> dict[str, int | str]:
+        """As JSON: what decides the choice, the words by a hash of them in alphabetical order."""
+        checksum = hashlib.sha256("\n".join(sorted(self.words)).encode()).hexdigest()
+        return {"words": len(self.words), "sha256": checksum, "min_count": self.min_count}
+
+
 class VocabularySelection(NamedTuple):
     """The words that get an id, and the most frequent of those that do not."""
 
@@ -121,25 +144,40 @@ class VocabularySelection(NamedTuple):
 
 
 def most_frequent(
-    totals: Iterable[tuple[str, int]], size: int, min_count: int, examples: int = 10
+    totals: Iterable[tuple[str, int]],
+    size: int,
+    min_count: int,
+    examples: int = 10,
+    include: IncludedWords | None = None,
 ) -> VocabularySelection:
-    """The `size` most frequent words; ties are broken alphabetically.
+    """The words to `include`, then the most frequent ones, `size` in all, sorted by frequency.
 
-    Holds at most 3 · (size + examples) candidates at a time.
+    Ties are broken alphabetically. Holds at most 3 · (size + examples) candidates at a time, and
+    the included words.
     """
     limit = size + examples
     candidates: list[tuple[str, int]] = []
+    included: dict[str, int] = {}
     lowest = 0
     for entry in totals:
         word, frequency = entry
-        if frequency >= lowest and len(word) <= LONGEST_WORD:
+        if include and word in include.words and frequency >= include.min_count:
+            included[word] = frequency
+        elif frequency >= lowest and len(word) <= LONGEST_WORD:
             candidates.append(entry)
             if len(candidates) == 3 * limit:
                 candidates = list(islice(_ranked(candidates), limit))
                 lowest = candidates[-1][1]
-    ranked = list(islice(_ranked(candidates), limit))
-    kept = [entry for entry in ranked[:size] if entry.frequency >= min_count]
-    return VocabularySelection(kept, ranked[len(kept) : len(kept) + examples])
+    if include and include.min_count == 0:
+        included.update(dict.fromkeys(include.words - included.keys(), 0))
+    first = list(_ranked(included.items()))
+    others = list(islice(_ranked(candidates), limit))
+    room = max(0, size - len(first))
+    kept = [entry for entry in others[:room] if entry.frequency >= min_count]
+    left = [*(entry for entry in first[size:] if entry.frequency), *others[len(kept) :]]
+    return VocabularySelection(
+        list(_ranked([*first[:size], *kept])), list(islice(_ranked(left), examples))
+    )
 
 
 def _ranked(totals: Iterable[tuple[str, int]]) -> Iterator[WordCount]:
@@ -187,11 +225,20 @@ def look_up_word(text: str, vocabulary: Vocabulary) -> int:
         UsageError: it is not a single token.
         UnknownWordError: the vocabulary lacks it.
     """
+    return look_up_token(single_token(text), vocabulary)
+
+
+def single_token(text: str) -> str:
+    """A typed word as the tokeniser spells it.
+
+    Raises:
+        UsageError: it is not a single token.
+    """
     tokens = tokenize(text)
     if len(tokens) != 1:
         parts = f"{len(tokens)} tokens ({' '.join(tokens)})" if tokens else "nothing"
         raise UsageError(f"{text!r} is {parts} to the tokeniser; give one word")
-    return look_up_token(tokens[0], vocabulary)
+    return tokens[0]
 
 
 def is_known_word(text: str, vocabulary: Vocabulary) -> bool:

@@ -84,7 +84,8 @@ def train_fasttext(
     """
     check_positive("workers", workers)
     words = corpus_words(corpus)
-    counts = corpus.vocabulary.counts[len(SPECIAL_TOKENS) :].tolist()
+    # gensim would drop a word that never occurs; it gets a vector from its n-grams.
+    counts = np.maximum(corpus.vocabulary.counts[len(SPECIAL_TOKENS) :], 1).tolist()
     model = _new_model(config, config.buckets(len(words)), workers)
     model.build_vocab_from_freq(dict(zip(words, counts, strict=True)))
     assert model.wv.index_to_key == words
