@@ -52,3 +52,12 @@ def top_k(scores: FloatArray, k: int, exclude: Iterable[int] = ()) -> IntArray:
     indices = np.flatnonzero(candidates >= lowest)
     order = np.argsort(-candidates[indices], kind="stable")
     return indices[order][:k]
+
+
+def ridge_regression(
+    inputs: NDArray[np.floating], targets: NDArray[np.floating], penalty: np.floating
+) -> NDArray[np.floating]:
+    """W (E, D) of the least |inputs · W - targets|² + penalty · |W|², for (N, E) and (N, D)."""
+    gram = inputs.T @ inputs + penalty * np.eye(inputs.shape[1], dtype=inputs.dtype)
+    solution: NDArray[np.floating] = np.linalg.solve(gram, inputs.T @ targets)
+    return solution

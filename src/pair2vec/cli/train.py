@@ -47,6 +47,13 @@ def train_command(  # noqa: PLR0913, PLR0917 - the options of a command
     vectors: Annotated[
         Path | None, typer.Option(help="Word vectors to start from: .vec, GloVe .txt or .bin.")
     ] = None,
+    more_vectors: Annotated[
+        Path | None,
+        typer.Option(
+            help="Word vectors of any dimension: words that --vectors lacks, or that are rare in "
+            "the corpus, get theirs from here, mapped to those of --vectors."
+        ),
+    ] = None,
     device: DeviceOption = "auto",
     precision: PrecisionOption = "float32",
     resume: ResumeOption = False,
@@ -80,6 +87,7 @@ def train_command(  # noqa: PLR0913, PLR0917 - the options of a command
                 out,
                 saved_recipe or resolve(recipe, config, assignments or []),
                 vectors=vectors,
+                more_vectors=more_vectors,
                 device=device,
                 precision=saved_precision,
                 resume=resume,

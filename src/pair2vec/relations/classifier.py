@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from pair2vec.arrays import FloatArray, normalise
+from pair2vec.arrays import FloatArray, normalise, ridge_regression
 from pair2vec.errors import UsageError
 from pair2vec.query.space import PairSpace, Unknown, check_unknown
 from pair2vec.relations.mlp import Mlp, MlpConfig
@@ -254,10 +254,7 @@ class PairViews:
         shared = [word for word in self._vocabulary.words if word in self._words]
         vectors = self._words.rows(shared)
         ids = np.array([self._vocabulary.ids[word] for word in shared])
-        penalty = _MAP_PENALTY * np.eye(self._words.dimension, dtype=np.float32)
-        inputs = self._space.pairs.inputs(ids)
-        solution: FloatArray = np.linalg.solve(vectors.T @ vectors + penalty, vectors.T @ inputs)
-        return solution
+        return ridge_regression(vectors, self._space.pairs.inputs(ids), _MAP_PENALTY)
 
 
 class _Sides(NamedTuple):

@@ -33,6 +33,7 @@ from pair2vec.training.distributed import SINGLE_PROCESS, ProcessGroup
 from pair2vec.training.publish import publish
 from pair2vec.training.recipes import Recipe, recipe_from_json
 from pair2vec.training.trainer import RunContext, Trainer, TrainingProgress
+from pair2vec.word_vectors.carry_over import carry_over
 from pair2vec.word_vectors.formats import fill_missing, random_vectors, read_word_vectors
 
 _log = logging.getLogger(__name__)
@@ -48,6 +49,7 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
     recipe: Recipe,
     *,
     vectors: Path | None = None,
+    more_vectors: Path | None = None,
     device: str = "auto",
     precision: Precision = "float32",
     resume: bool = False,
@@ -63,6 +65,8 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
         out: The model folder; checkpoints are kept in its folder ``training``.
         recipe: All settings.
         vectors: Word vectors to start from; random ones otherwise.
+        more_vectors: Word vectors of any dimension for words that `vectors` lacks, or that are
+            rare in the corpus (`word_vectors.carry_over`).
         device: "auto", "cpu", "cuda" or "cuda:N".
         precision: Of the published model.
         resume: Resume from the last checkpoint.
@@ -75,9 +79,11 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
     # Everything that can be wrong with the call, before anything is written.
     if vectors is None and not recipe.training.epochs:
         raise UsageError(f"recipe {recipe.name} trains nothing: give the --vectors to publish")
-    job = _job_folder(corpus, out, recipe, vectors)
+    if more_vectors and vectors is None:
+        raise UsageError(f"--more-vectors {more_vectors}: need --vectors to be mapped to")
+    job = _job_folder(corpus, out, recipe, vectors, more_vectors)
     torch_device = find_device(device, ranks.local_rank)
-    initial = _read_vectors(corpus, recipe, vectors) if vectors else None
+    initial = _read_vectors(corpus, recipe, vectors, more_vectors) if vectors else None
     with ExitStack() as held:
         with ranks.rank_zero_first() as is_rank_zero:
             if is_rank_zero:
@@ -118,7 +124,9 @@ def begun_recipe(out: Path) -> Recipe | None:
     return None if identity is None else recipe_from_json(identity["recipe"])
 
 
-def _job_folder(corpus: Corpus, out: Path, recipe: Recipe, vectors: Path | None) -> JobFolder:
+def _job_folder(
+    corpus: Corpus, out: Path, recipe: Recipe, vectors: Path | None, more_vectors: Path | None
+) -> JobFolder:
     state = out / TRAINING_FOLDER
     return JobFolder(
         out=out,
@@ -129,6 +137,7 @@ def _job_folder(corpus: Corpus, out: Path, recipe: Recipe, vectors: Path | None)
             "recipe": asdict(recipe),
             "corpus": corpus.manifest.fingerprint,
             "vectors": content_hash(vectors) if vectors else None,
+            **({"more_vectors": content_hash(more_vectors)} if more_vectors else {}),
         },
         clear=lambda: empty_folder(state),
         comparable=_comparable,
@@ -153,8 +162,10 @@ def initial_word_vectors(corpus: Corpus, recipe: Recipe, initial: Tensor | None)
     return torch.from_numpy(random_vectors(corpus.vocabulary, recipe.pair.dimension, generator))
 
 
-def _read_vectors(corpus: Corpus, recipe: Recipe, vectors: Path) -> Tensor:
-    """A vector for every word: those of the file, and small random ones for the rest."""
+def _read_vectors(
+    corpus: Corpus, recipe: Recipe, vectors: Path, more_vectors: Path | None
+) -> Tensor:
+    """A vector for every word: those of the files, and small random ones for the rest."""
     word_vectors = read_word_vectors(vectors, corpus.vocabulary)
     if word_vectors.vectors.shape[1] != recipe.pair.dimension:
         width = word_vectors.vectors.shape[1]
@@ -162,6 +173,8 @@ def _read_vectors(corpus: Corpus, recipe: Recipe, vectors: Path) -> Tensor:
             f"{vectors}: has {width} dimensions where the recipe has {recipe.pair.dimension}; "
             f"--set pair.dimension={width} --set context.dimension={width}"
         )
+    if more_vectors:
+        word_vectors = carry_over(word_vectors, read_word_vectors(more_vectors, corpus.vocabulary))
     _log.info(
         "word vectors for %.1f%% of the words and %.1f%% of the tokens",
         100 * word_vectors.coverage,
@@ -177,8 +190,10 @@ def _neighbours(
     """The table of nearest words, computed once for these vectors and kept beside the corpus."""
     if not recipe.negatives.typed or not recipe.training.epochs:
         return None
+    # Words that never occur come last. As negatives alone they would learn to fit no context.
+    vectors = vectors[: len(SPECIAL_TOKENS) + np.count_nonzero(corpus.vocabulary.counts)]
     # Neither a special token nor the word itself is a neighbour.
-    candidates = len(corpus.vocabulary) - len(SPECIAL_TOKENS) - 1
+    candidates = len(vectors) - len(SPECIAL_TOKENS) - 1
     count = min(recipe.negatives.neighbours, candidates)
     if count < 1:
         return None
