@@ -70,8 +70,9 @@ def test_a_list_that_cannot_be_included_is_refused(
     text: Path, tmp_path: Path, content: str, options: list[str], code: int, problem: str
 ) -> None:
     (tmp_path / "words.txt").write_text(content)
-    command = ["prepare", text, "--out", tmp_path / "corpus", *options]
-    assert_fails(pair2vec(*command, "--include", tmp_path / "words.txt"), code, problem)
+    options += ["--include", str(tmp_path / "words.txt")]
+    done = pair2vec("prepare", text, "--out", tmp_path / "corpus", *options)
+    assert_fails(done, code, problem)
     assert not (tmp_path / "corpus").exists()
 
 

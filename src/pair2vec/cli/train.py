@@ -98,6 +98,8 @@ def train_command(  # noqa: PLR0913, PLR0917 - the options of a command
             )
         if model is None:
             command = f"pair2vec train {corpus} --out {out} --resume"
+            command += f" --vectors {vectors}" if vectors else ""
+            command += f" --more-vectors {more_vectors}" if more_vectors else ""
             say(f"stopped with a checkpoint; resume with: {command}")
     if model is None:
         raise typer.Exit(130)
