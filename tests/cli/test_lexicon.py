@@ -40,6 +40,34 @@ def test_terms_come_from_standard_input_too(command: list[str], tmp_path: Path) 
     assert "skos:Concept" in out.read_text()
 
 
+def test_the_addresses_and_matches_of_skos_are_options(command: list[str], tmp_path: Path) -> None:
+    out = tmp_path / "lexicon.ttl"
+    options = ["--base-uri", "https://example.org/terms/", "--exact-match", "0"]
+    words = ["--words", str(tmp_path / "terms.txt")]
+    done = pair2vec(*command, *words, "--out", out, *options)
+    assert done.returncode == 0, done.stderr
+    assert "<https://example.org/terms/scheme> a skos:ConceptScheme" in out.read_text()
+
+
+def test_relations_of_a_taught_model_are_those_of_its_head(tmp_path: Path) -> None:
+    corpus = make_corpus(tmp_path, TEXT * 20)
+    model = save_tiny_model(tmp_path / "taught", WORDS, hidden=6)
+    command = ["lexicon", str(corpus.folder), "--model", str(model), "--words", "-"]
+    options = [
+        "--workers",
+        "1",
+        "--out",
+        str(tmp_path / "lexicon.txt"),
+        "--probability",
+        "0",
+        "--relation",
+    ]
+    done = pair2vec(*command, *options, "synonym", stdin=b"hot\ncold\nwarm\ncool\n")
+    assert done.returncode == 0, done.stderr
+    unknown = pair2vec(*command, *options, "located-in", stdin=b"hot\ncold\n")
+    assert_fails(unknown, 2, "it must be one of synonym, antonym, hypernym, hyponym")
+
+
 def test_what_cannot_be_is_one_line(command: list[str], tmp_path: Path) -> None:
     words = ["--words", str(tmp_path / "terms.txt")]
     out = ["--out", str(tmp_path / "lexicon.tsv")]
@@ -47,6 +75,10 @@ def test_what_cannot_be_is_one_line(command: list[str], tmp_path: Path) -> None:
     unknown = pair2vec(*command, *words, *out, "--relation", "cousin")
     assert_fails(unknown, 2, "--relation cousin: it must be one of antonym, located-in")
     assert_fails(pair2vec(*command, "--words", tmp_path / "none.txt", *out), 2, "no such file")
+    bare = pair2vec(*command, *words, "--out", tmp_path / "l.ttl", "--base-uri", "terms/")
+    assert_fails(bare, 2, "--base-uri 'terms/': it must be an absolute address that ends in / or #")
+    empty = pair2vec(*command, *words, *out, "--needs-evidence", "--evidence", "0")
+    assert_fails(empty, 2, "--needs-evidence leaves nothing with --evidence 0")
     (tmp_path / "lexicon.tsv").write_text("mine")
     assert_fails(pair2vec(*command, *words, *out), 2, "exists already; --overwrite replaces it")
     assert (tmp_path / "lexicon.tsv").read_text() == "mine"

@@ -6,10 +6,12 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.lexicon.small_corpus import make_corpus
-from tests.tiny_model import save_tiny_model
+from tests.tiny_model import HEAD_FACTS, save_tiny_model
 
+from pair2vec.api import load
 from pair2vec.errors import InputError, UsageError
 from pair2vec.lexicon import build
 from pair2vec.lexicon.build import (
@@ -21,7 +23,7 @@ from pair2vec.lexicon.build import (
     build_part,
     check_against_wordnet,
 )
-from pair2vec.lexicon.export import LexiconEntry
+from pair2vec.lexicon.export import ExportConfig, LexiconEntry
 from pair2vec.wordnet.dictionary import WordNet
 
 WORDS = """
@@ -44,6 +46,7 @@ examples = ["paris france", "madrid spain"]
 patterns = ["X is in Y"]
 """
 ANYTHING = LexiconConfig(probability=0.0, unrelated=0.1)
+JSON_LINES, TSV = ExportConfig(file_format="jsonl"), ExportConfig(file_format="tsv")
 
 
 @pytest.fixture
@@ -59,16 +62,22 @@ def inputs(tmp_path: Path) -> LexiconInputs:
 
 
 def built_at(out: Path, inputs: LexiconInputs, workers: int = 1) -> bytes:
-    build_lexicon(inputs, ANYTHING, out, "jsonl", workers=workers, overwrite=True)
+    build_lexicon(inputs, ANYTHING, out, JSON_LINES, workers=workers, overwrite=True)
     return out.read_bytes()
 
 
 def test_the_lexicon_is_the_same_for_any_number_of_processes_and_parts(
     inputs: LexiconInputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = built_at(tmp_path / "one.jsonl", inputs)
+    def read(content: bytes) -> list[tuple[str, str, str, float]]:
+        lines = map(json.loads, content.splitlines())
+        return [(e["x"], e["relation"], e["y"], round(e["probability"], 4)) for e in lines]
+
+    whole = built_at(tmp_path / "whole.jsonl", inputs)
     monkeypatch.setattr(build, "_TERMS_PER_TASK", 3)
-    assert built_at(tmp_path / "two.jsonl", inputs, workers=2) == whole
+    in_parts = built_at(tmp_path / "one.jsonl", inputs)
+    assert built_at(tmp_path / "two.jsonl", inputs, workers=2) == in_parts
+    assert read(in_parts) == read(whole)
     assert whole.count(b"\n") > 8
 
 
@@ -89,8 +98,8 @@ def test_entries_are_related_terms_with_sentences_that_have_both(
 def test_finished_parts_are_not_built_again(
     inputs: LexiconInputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = built_at(tmp_path / "whole.jsonl", inputs)
     monkeypatch.setattr(build, "_TERMS_PER_TASK", 2)
+    whole = built_at(tmp_path / "whole.jsonl", inputs)
     started: list[int] = []
 
     def interrupted_at_the_third(task: LexiconTask) -> LexiconPart:
@@ -102,9 +111,9 @@ def test_finished_parts_are_not_built_again(
     out = tmp_path / "lexicon.jsonl"
     monkeypatch.setattr(build, "build_part", interrupted_at_the_third)
     with pytest.raises(KeyboardInterrupt):
-        build_lexicon(inputs, ANYTHING, out, "jsonl")
+        build_lexicon(inputs, ANYTHING, out, JSON_LINES)
     assert not out.exists()
-    build_lexicon(inputs, ANYTHING, out, "jsonl")
+    build_lexicon(inputs, ANYTHING, out, JSON_LINES)
     assert started == [0, 2, 4, 4, 6]
     assert out.read_bytes() == whole
     assert not out.with_name("lexicon.jsonl.begun").exists()
@@ -116,10 +125,10 @@ def test_parts_of_another_lexicon_are_not_mixed_in(inputs: LexiconInputs, tmp_pa
     begun.mkdir()
     (begun / "job.json").write_text("{}")
     with pytest.raises(UsageError, match="was begun with another corpus and another model"):
-        build_lexicon(inputs, ANYTHING, out, "jsonl")
-    build_lexicon(inputs, ANYTHING, out, "jsonl", overwrite=True)
+        build_lexicon(inputs, ANYTHING, out, JSON_LINES)
+    build_lexicon(inputs, ANYTHING, out, JSON_LINES, overwrite=True)
     with pytest.raises(UsageError, match="exists already; --overwrite replaces it"):
-        build_lexicon(inputs, ANYTHING, out, "jsonl")
+        build_lexicon(inputs, ANYTHING, out, JSON_LINES)
 
 
 def test_another_model_in_the_place_of_the_one_it_was_begun_with_is_refused(
@@ -133,16 +142,16 @@ def test_another_model_in_the_place_of_the_one_it_was_begun_with_is_refused(
     copied = replace(inputs, model=model)
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(build, "build_part", interrupt)
-        build_lexicon(copied, ANYTHING, tmp_path / "l.tsv", "tsv")
+        build_lexicon(copied, ANYTHING, tmp_path / "l.tsv", TSV)
     shutil.rmtree(model)
     save_tiny_model(model, WORDS, seed=1)
     with pytest.raises(UsageError, match="was begun with another model; resume with the same"):
-        build_lexicon(copied, ANYTHING, tmp_path / "l.tsv", "tsv")
+        build_lexicon(copied, ANYTHING, tmp_path / "l.tsv", TSV)
 
 
 def test_the_config_decides_what_is_an_entry(inputs: LexiconInputs, tmp_path: Path) -> None:
     def entries(config: LexiconConfig) -> list[tuple[str, str]]:
-        made = build_lexicon(inputs, config, tmp_path / "l.tsv", "tsv", overwrite=True)
+        made = build_lexicon(inputs, config, tmp_path / "l.tsv", TSV, overwrite=True)
         return [(entry.x, entry.relation) for entry in made]
 
     every = entries(ANYTHING)
@@ -153,6 +162,78 @@ def test_the_config_decides_what_is_an_entry(inputs: LexiconInputs, tmp_path: Pa
     assert {relation for _, relation in entries(only)} <= {"antonym"}
     needs = LexiconConfig(probability=0.0, unrelated=0.1, needs_evidence=True)
     assert len(entries(needs)) < len(every)
+
+
+def test_terms_that_never_cooccur_are_entries_without_evidence(tmp_path: Path) -> None:
+    terms = ("begin", "start", "buy", "purchase")
+    corpus = make_corpus(tmp_path, "the begin .\nstart or\nbuy and\nthe purchase .\n" * 3)
+    model = save_tiny_model(tmp_path / "model", [*WORDS, *terms], hidden=6)
+    inputs = LexiconInputs(corpus=corpus.folder, model=model, relations=None, terms=terms)
+    out = tmp_path / "l.tsv"
+    entries = build_lexicon(inputs, ANYTHING, out, TSV)
+    every_pair = [(x, y) for x in terms for y in terms if x != y]
+    opened = load(model)
+    vectors = dict(
+        zip(terms, opened.unit_words[[opened.vocabulary.ids[t] for t in terms]], strict=True)
+    )
+    predicted = opened.relations().predict(every_pair, unrelated=ANYTHING.unrelated)
+    near = [
+        (x, relation, y)
+        for (x, y), relation in zip(every_pair, predicted, strict=True)
+        if relation != "none" and vectors[x] @ vectors[y] > 0
+    ]
+    assert near
+    assert {(entry.x, entry.relation, entry.y) for entry in entries} == {*near}
+    assert not any(entry.evidence for entry in entries)
+    _, *rows = [line.split("\t") for line in out.read_text().splitlines()]
+    assert all(row[4:] == ["", "", ""] for row in rows)
+    needs = replace(ANYTHING, needs_evidence=True)
+    assert build_lexicon(inputs, needs, out, TSV, overwrite=True) == []
+    with pytest.raises(UsageError, match="--needs-evidence leaves nothing with --evidence 0"):
+        replace(needs, evidence=0)
+
+
+@pytest.mark.parametrize("is_taught", [False, True])
+@pytest.mark.parametrize("unrelated", [None, 0.3])
+def test_probabilities_are_those_of_the_relation_head_unless_another_prior_is_given(
+    is_taught: bool,
+    unrelated: float | None,
+    inputs: LexiconInputs,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Fitted relations are calibrated for a list of related words, which candidates are not. The
+    # true default would leave nothing of a model of random weights.
+    monkeypatch.setattr(build, "FITTED_UNRELATED", 0.2)
+    if is_taught:
+        model = save_tiny_model(tmp_path / "taught", WORDS, hidden=6, seed=1)
+        inputs = replace(inputs, model=model, relations=None)
+    config = LexiconConfig(probability=0.0, unrelated=unrelated)
+    entries = build_lexicon(inputs, config, tmp_path / "l.tsv", TSV)
+    assert entries
+    default = None if is_taught else build.FITTED_UNRELATED
+    relations = load(inputs.model).relations(inputs.relations)
+    expected = relations.predict_proba(
+        [(entry.x, entry.y) for entry in entries],
+        unrelated=default if unrelated is None else unrelated,
+    )
+    probabilities = [entry.probability for entry in entries]
+    np.testing.assert_allclose(probabilities, expected.max(axis=1), rtol=1e-4)
+    names = [relations.names[best] for best in expected.argmax(axis=1)]
+    assert [entry.relation for entry in entries] == names
+
+
+def test_a_taught_relation_without_examples_has_evidence_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = make_corpus(tmp_path, TEXT * 3)
+    names = ["synonym", "cause", "enables", "enabled-by", "none"]
+    monkeypatch.setitem(HEAD_FACTS, "names", names)
+    model = save_tiny_model(tmp_path / "model", WORDS, hidden=6)
+    terms = ("hot", "cold", "warm", "cool", "france", "spain")
+    inputs = LexiconInputs(corpus=corpus.folder, model=model, relations=None, terms=terms)
+    entries = build_lexicon(inputs, ANYTHING, tmp_path / "l.tsv", TSV)
+    assert any(entry.evidence for entry in entries if entry.relation != "synonym")
 
 
 @pytest.mark.parametrize("has_forms", [False, True])
@@ -166,7 +247,7 @@ def test_forms_of_a_word_are_related_only_by_a_relation_of_forms(
     relations.write_text(RELATIONS + ('[form]\nexamples = ["warm warmer"]\n' if has_forms else ""))
     terms = ("cheap", "cheaper")
     inputs = LexiconInputs(corpus=corpus.folder, model=model, relations=relations, terms=terms)
-    entries = build_lexicon(inputs, ANYTHING, tmp_path / "forms.tsv", "tsv")
+    entries = build_lexicon(inputs, ANYTHING, tmp_path / "forms.tsv", TSV)
     assert bool(entries) == has_forms
 
 

@@ -87,10 +87,10 @@ def test_terms_that_cooccur_are_those_of_a_plain_count(text: str, shard_ids: int
         known = [word for word in "abcde" if word in corpus.vocabulary.ids]
         terms = find_terms(known, corpus.vocabulary, corpus.vocabulary)
         vectors = np.zeros((len(corpus.vocabulary), 3), np.float32)
-        pairs = CandidatePairs(index, terms, vectors)
-        for number, word in enumerate(known):
+        partners = CandidatePairs(index, terms, vectors).partners(range(len(known)))
+        for word, others in zip(known, partners, strict=True):
             near = {other for other in slow_cooccurrences(corpus, word) if other in known} - {word}
-            assert {terms.words[n] for n in pairs.partners(number)} == near
+            assert {terms.words[n] for n in others} == near
 
 
 def test_the_terms_that_cooccur_most_and_the_most_similar_are_kept(tmp_path: Path) -> None:
@@ -104,5 +104,19 @@ def test_the_terms_that_cooccur_most_and_the_most_similar_are_kept(tmp_path: Pat
         vectors = np.zeros((len(corpus.vocabulary), 2), np.float32)
         for word, angle in (("a", 0.0), ("e", 0.1), ("g", 0.2), ("c", 3.0)):
             vectors[corpus.vocabulary.ids[word]] = np.cos(angle), np.sin(angle)
-        partners = CandidatePairs(open_index(corpus), terms, vectors).partners(0)
-    assert [terms.words[number] for number in partners] == ["b", "e"]
+        first, *_ = CandidatePairs(open_index(corpus), terms, vectors).partners(range(2))
+    assert [terms.words[number] for number in first] == ["b", "e"]
+
+
+def test_a_term_has_the_same_partners_in_any_block(tmp_path: Path) -> None:
+    corpus = make_corpus(tmp_path, "a b c d e f g\nh i j\n")
+    terms = find_terms("abcdefghij", corpus.vocabulary, corpus.vocabulary)
+    random = np.random.default_rng(0)
+    vectors = random.normal(size=(len(corpus.vocabulary), 4)).astype(np.float32)
+    with patch.object(candidates, "MAX_SIMILAR", 2):
+        pairs = CandidatePairs(open_index(corpus), terms, vectors)
+        blocks = [*pairs.partners(range(3)), *pairs.partners(range(3, 10))]
+        for term, others in enumerate(blocks):
+            (alone,) = pairs.partners(range(term, term + 1))
+            np.testing.assert_array_equal(others, alone)
+            assert term not in others

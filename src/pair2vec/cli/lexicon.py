@@ -67,9 +67,14 @@ def lexicon(  # noqa: PLR0913, PLR0917 - the options of a command
         float, typer.Option(min=0, max=1, help="The lowest probability of an entry.")
     ] = 0.65,
     unrelated: Annotated[
-        float,
-        typer.Option(min=0.01, max=0.99, help="The share of candidates without any relation."),
-    ] = 0.9,
+        float | None,
+        typer.Option(
+            min=0.01,
+            max=0.99,
+            help="The share of candidates without any relation.",
+            show_default="as the model's relation head is calibrated; 0.9 for fitted relations",
+        ),
+    ] = None,
     per_term: Annotated[int, typer.Option(min=1, help="The most entries of a term.")] = 20,
     evidence: Annotated[int, typer.Option(min=0, max=3, help="Sentences of an entry.")] = 3,
     needs_evidence: Annotated[
@@ -79,6 +84,15 @@ def lexicon(  # noqa: PLR0913, PLR0917 - the options of a command
         Path | None,
         typer.Option(metavar="FOLDER", help="WordNet, to estimate the precision by."),
     ] = None,
+    base_uri: Annotated[
+        str, typer.Option(metavar="URI", help="SKOS: what all addresses begin with.")
+    ] = "urn:pair2vec:lexicon#",
+    exact_match: Annotated[
+        float,
+        typer.Option(
+            min=0, max=1, help="SKOS: the lowest probability of exactMatch; below, closeMatch."
+        ),
+    ] = 0.9,
     model: ModelOption = None,
     workers: WorkersOption = None,
     overwrite: OverwriteOption = False,
@@ -90,19 +104,13 @@ def lexicon(  # noqa: PLR0913, PLR0917 - the options of a command
     use_one_thread_each()
     from pair2vec.api import load
     from pair2vec.lexicon.build import LexiconConfig, LexiconInputs, build_lexicon
-    from pair2vec.lexicon.export import lexicon_format
+    from pair2vec.lexicon.export import ExportConfig, lexicon_format
     from pair2vec.lexicon.inverted_index import open_index
-    from pair2vec.relations.definitions import read_definitions
     from pair2vec.text.corpus import open_corpus
 
-    chosen_format = lexicon_format(out, file_format)
-    names = [definition.name for definition in read_definitions(relations)]
-    for name in relation or []:
-        check_choice("--relation", name, names)
-    opened, loaded = open_corpus(corpus), load(model)
-    terms = _find_terms(opened, loaded, words, keywords)
-    with show_count("tokens") as report:
-        open_index(opened, report)
+    export = ExportConfig(
+        file_format=lexicon_format(out, file_format), base_uri=base_uri, exact_match=exact_match
+    )
     config = LexiconConfig(
         relations=tuple(relation or ()),
         probability=probability,
@@ -111,6 +119,13 @@ def lexicon(  # noqa: PLR0913, PLR0917 - the options of a command
         evidence=evidence,
         needs_evidence=needs_evidence,
     )
+    opened, loaded = open_corpus(corpus), load(model)
+    names = loaded.relations(relations).names[:-1]
+    for name in relation or []:
+        check_choice("--relation", name, names)
+    terms = _find_terms(opened, loaded, words, keywords)
+    with show_count("tokens") as report:
+        open_index(opened, report)
     inputs = LexiconInputs(
         corpus=opened.folder,
         model=loaded.saved.folder,
@@ -122,7 +137,7 @@ def lexicon(  # noqa: PLR0913, PLR0917 - the options of a command
             inputs,
             config,
             out,
-            chosen_format,
+            export,
             workers=workers or len(os.sched_getaffinity(0)),
             overwrite=overwrite,
             report=report,

@@ -11,19 +11,22 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cache
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from pair2vec.api import Pair2vec, load
+from pair2vec.arrays import FloatArray, IntArray
 from pair2vec.errors import UsageError
 from pair2vec.lexicon.candidates import CandidatePairs, Terms, find_terms
 from pair2vec.lexicon.evidence import EvidenceScorer, find_evidence
-from pair2vec.lexicon.export import LexiconEntry, LexiconFormat, export_lexicon
+from pair2vec.lexicon.export import ExportConfig, LexiconEntry, export_lexicon
 from pair2vec.lexicon.inverted_index import InvertedIndex, open_index
 from pair2vec.model.folder import load_model
 from pair2vec.relations.definitions import NONE
+from pair2vec.relations.head import has_head
 from pair2vec.runtime.jobs import JobFolder, empty_folder
 from pair2vec.runtime.storage import write_file, writing
 from pair2vec.text.corpus import open_corpus, read_manifest
@@ -34,6 +37,11 @@ from pair2vec.wordnet.relations import sense_relations, word_senses
 
 _TERMS_PER_TASK = 50
 
+FITTED_UNRELATED = 0.9
+"""The default of `LexiconConfig.unrelated` where relations are fitted to examples.
+
+They are calibrated for a list in which half of the pairs are related, and most candidates are not.
+"""
 SAMPLE_SIZE = 2_000
 WORDNET_NAMES = {
     "synonym": "synonymy",
@@ -53,14 +61,21 @@ class LexiconConfig:
     """Which are wanted; none means all."""
     probability: float = 0.65
     """The least of an entry."""
-    unrelated: float = 0.9
-    """The share of candidates that have none of the relations."""
+    unrelated: float | None = None
+    """The share of candidates that have none of the relations.
+
+    None is that of the calibration for the relation head of a model, else `FITTED_UNRELATED`.
+    """
     per_term: int = 20
     """The most entries of a term, the likeliest."""
     evidence: int = 3
     """The most sentences of an entry."""
     needs_evidence: bool = False
     """Whether an entry without a sentence is left out."""
+
+    def __post_init__(self) -> None:
+        if self.needs_evidence and not self.evidence:
+            raise UsageError("--needs-evidence leaves nothing with --evidence 0; give 1 or more")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -94,7 +109,7 @@ def build_lexicon(
     inputs: LexiconInputs,
     config: LexiconConfig,
     out: Path,
-    file_format: LexiconFormat,
+    export: ExportConfig,
     *,
     workers: int = 1,
     overwrite: bool = False,
@@ -122,7 +137,7 @@ def build_lexicon(
                 report(sum(p.last - p.first for p in parts.values()), len(inputs.terms))
         entries = [entry for first in sorted(parts) for entry in parts[first].entries]
         with writing(out) as file:
-            for line in export_lexicon(entries, file_format):
+            for line in export_lexicon(entries, export):
                 file.write(line.encode())
         shutil.rmtree(state)
     return entries
@@ -174,9 +189,7 @@ def _read_parts(folder: Path) -> Iterator[LexiconPart]:
 def build_part(task: LexiconTask) -> LexiconPart:
     """The entries of its terms, in the order of the terms, the likeliest first."""
     worker = _open_worker(task.inputs)
-    entries: list[LexiconEntry] = []
-    for term in range(task.first, task.last):
-        entries += worker.entries(term, task.config)
+    entries = worker.entries(range(task.first, task.last), task.config)
     return LexiconPart(task.first, task.last, entries)
 
 
@@ -195,15 +208,34 @@ class LexiconWorker:
         self._terms: Terms = find_terms(inputs.terms, vocabulary, self._model.vocabulary)
         self._candidates = CandidatePairs(self._index, self._terms, self._model.unit_words)
         self._relations = self._model.relations(inputs.relations)
+        is_calibrated = inputs.relations is None and has_head(self._model.saved)
+        self._unrelated = None if is_calibrated else FITTED_UNRELATED
         self._scorer = EvidenceScorer(self._model, self._relations.definitions, vocabulary)
 
-    def entries(self, term: int, config: LexiconConfig) -> list[LexiconEntry]:
+    def entries(self, terms: range, config: LexiconConfig) -> list[LexiconEntry]:
         words = self._terms.words
-        partners = self._candidates.partners(term).tolist()
-        if not partners:
+        partners = self._candidates.partners(terms)
+        pairs = [
+            (words[term], words[other])
+            for term, others in zip(terms, partners, strict=True)
+            for other in others.tolist()
+        ]
+        if not pairs:
             return []
-        pairs = [(words[term], words[other]) for other in partners]
-        probabilities = self._relations.predict_proba(pairs, unrelated=config.unrelated)
+        unrelated = self._unrelated if config.unrelated is None else config.unrelated
+        probabilities = self._relations.predict_proba(pairs, unrelated=unrelated)
+        ends = np.cumsum([len(others) for others in partners])
+        by_term = np.split(probabilities, ends[:-1])
+        return [
+            entry
+            for term, others, rows in zip(terms, partners, by_term, strict=True)
+            for entry in self._entries_of(term, others, rows, config)
+        ]
+
+    def _entries_of(
+        self, term: int, partners: IntArray, probabilities: FloatArray, config: LexiconConfig
+    ) -> list[LexiconEntry]:
+        """Of one term, by the probabilities (partners, K + 1) of its pairs."""
         names = np.array(self._relations.names)
         best = probabilities.argmax(axis=1)
         highest = probabilities[np.arange(len(partners)), best]
@@ -212,20 +244,25 @@ class LexiconWorker:
             wanted &= np.isin(names[best], config.relations)
         order = [row for row in np.argsort(-highest, kind="stable").tolist() if wanted[row]]
         candidates = (
-            self._entry(term, partners[row], str(names[best[row]]), float(highest[row]), config)
+            self._entry(
+                term, int(partners[row]), str(names[best[row]]), float(highest[row]), config
+            )
             for row in order
         )
         kept = (entry for entry in candidates if entry.evidence or not config.needs_evidence)
-        return [entry for entry, _ in zip(kept, range(config.per_term), strict=False)]
+        return list(islice(kept, config.per_term))
 
     def _entry(
         self, term: int, other: int, relation: str, probability: float, config: LexiconConfig
     ) -> LexiconEntry:
-        ids = self._terms.in_corpus
+        ids, words = self._terms.in_corpus, self._terms.words
         pair = WordPair(int(ids[term]), int(ids[other]))
-        fit = self._scorer.for_relation(relation)
-        evidence = find_evidence(self._index, pair, fit, top=config.evidence)
-        words = self._terms.words
+        scorer = (
+            self._scorer.for_relation(relation)
+            if self._scorer.has_relation(relation)
+            else self._scorer.for_pair(words[term], words[other])
+        )
+        evidence = find_evidence(self._index, pair, scorer, top=config.evidence)
         return LexiconEntry(words[term], relation, words[other], probability, evidence)
 
 

@@ -7,7 +7,8 @@ Shapes: S contexts, D dimension.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +20,15 @@ from pair2vec.lexicon.inverted_index import InvertedIndex, stride
 from pair2vec.query.context_encoder import ContextNetwork
 from pair2vec.relations.definitions import RelationDefinition, has_slots_in_order, swap_slots
 from pair2vec.text.patterns import DISTANCES
-from pair2vec.text.vocabulary import BOUNDARY, SPECIAL_TOKENS, Vocabulary, WordPair, X, Y
+from pair2vec.text.vocabulary import (
+    BOUNDARY,
+    SPECIAL_TOKENS,
+    UnknownWordError,
+    Vocabulary,
+    WordPair,
+    X,
+    Y,
+)
 
 MAX_PAIR_POSITIONS = 4096
 """Occurrences of the rarer word that are looked at in a shard."""
@@ -157,10 +166,17 @@ class EvidenceScorer:
     ) -> None:
         self._model, self._encode = model, ContextNetwork(model.saved)
         self._to_model = _id_map(vocabulary, model.vocabulary, self._encode.words)
-        vectors = np.stack([_relation_vectors(model, relation) for relation in relations])
-        vectors -= vectors.mean(axis=(0, 1))
-        names = [relation.name for relation in relations]
-        self._vectors = dict(zip(names, vectors, strict=True))
+        known = {
+            relation.name: vectors
+            for relation in relations
+            if (vectors := _relation_vectors(model, relation)) is not None
+        }
+        mean = np.mean([*known.values()], axis=(0, 1)) if known else 0
+        self._vectors = {name: vectors - mean for name, vectors in known.items()}
+
+    def has_relation(self, name: str) -> bool:
+        """Whether the model knows an example or a pattern of it."""
+        return name in self._vectors
 
     def for_relation(self, name: str) -> ContextScorer:
         """For contexts in which y is the relation `name` of x."""
@@ -193,8 +209,11 @@ class EvidenceScorer:
         return vectors
 
 
-def _relation_vectors(model: Pair2vec, relation: RelationDefinition) -> FloatArray:
-    """R of its examples, forward and backward, or else C of its patterns: (2, D)."""
+def _relation_vectors(model: Pair2vec, relation: RelationDefinition) -> FloatArray | None:
+    """R of its examples, forward and backward, or else C of its patterns: (2, D).
+
+    None where the model knows neither, as it may where it was taught the relation by other means.
+    """
     known = [pair for pair in relation.all_examples if all(w in model.vocabulary.ids for w in pair)]
     if known:
         swapped = [(y, x) for x, y in known]
@@ -202,15 +221,24 @@ def _relation_vectors(model: Pair2vec, relation: RelationDefinition) -> FloatArr
             model.pairs(pairs, direction="forward").vectors.mean(0) for pairs in (known, swapped)
         ]
     else:
-        swapped_patterns = list(map(swap_slots, relation.all_patterns))
-        means = [_mean_context(model, p) for p in (relation.all_patterns, swapped_patterns)]
+        patterns = relation.all_patterns
+        forward, backward = (
+            _known_contexts(model, pattern) for pattern in (patterns, map(swap_slots, patterns))
+        )
+        if not forward and not backward:
+            return None
+        zero = np.zeros_like((forward or backward)[0])
+        means = [np.mean(contexts or [zero], axis=0) for contexts in (forward, backward)]
     return np.stack(means)
 
 
-def _mean_context(model: Pair2vec, patterns: Sequence[str]) -> FloatArray:
-    """Of the patterns in which X comes first; zero where there is none."""
-    in_order = [normalise(model.context(p)) for p in patterns if has_slots_in_order(p)]
-    return np.mean(in_order, axis=0) if in_order else np.zeros_like(model.context("X and Y"))
+def _known_contexts(model: Pair2vec, patterns: Iterable[str]) -> list[FloatArray]:
+    """C of the patterns in which X comes first and whose words the model knows."""
+    contexts = []
+    for pattern in filter(has_slots_in_order, patterns):
+        with suppress(UnknownWordError):
+            contexts.append(normalise(model.context(pattern)))
+    return contexts
 
 
 def _id_map(corpus: Vocabulary, model: Vocabulary, limit: int) -> IntArray:
