@@ -2,9 +2,10 @@
 
     python benchmarks/query.py [MODEL] [--queries N]
 
-MODEL is a model folder; without one, a model of 100 000 words with random weights is made, which
-shows the speed but not the recall of a shortlist. Queries are patterns that the model keeps (or a
-few common ones) with random words, seeded. The baseline composes one pair at a time.
+MODEL is a model folder; without one, a model of 100 000 words and a relation head with random
+weights is made, which shows the speed but not the recall of a shortlist. Queries are patterns that
+the model keeps (or a few common ones) with random words, seeded. The baseline composes one pair at
+a time; that of relations is the time to compute the vectors of the same pairs in both directions.
 """
 
 import argparse
@@ -23,11 +24,15 @@ import machine
 from pair2vec.api import Pair2vec
 from pair2vec.model.folder import SavedModel, load_model, save_model
 from pair2vec.query.search import Match
+from pair2vec.relations.definitions import NONE, read_definitions
+from pair2vec.relations.head import has_head
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary, WordCount
 
 WORDS, SIZE, HIDDEN, LAYERS = 100_000, 300, 100, 4
 PATTERNS = ("X and Y", "in X , Y .", "X is a Y", "either X or Y", "the X of Y", "X , a Y ,")
 PLAIN_PAIRS = 500
+RELATIONS = (*(definition.name for definition in read_definitions()), NONE)
+HEAD_UNITS, RELATED_PAIRS = 384, 50_000
 
 T = TypeVar("T")
 
@@ -68,6 +73,11 @@ def save_random_model(folder: Path) -> None:
         "context.bias": (8 * HIDDEN,),
         "context.attention.weight": (1, 2 * HIDDEN),
         "context.value.weight": (SIZE, 2 * HIDDEN),
+        "relation.hidden.weight": (HEAD_UNITS, 2 * SIZE),
+        "relation.hidden.bias": (HEAD_UNITS,),
+        "relation.output.weight": (len(RELATIONS), HEAD_UNITS),
+        "relation.output.bias": (len(RELATIONS),),
+        "relation.negation": (len(RELATIONS),),
     }
     common = [word for pattern in PATTERNS for word in pattern.split() if word not in "XY"]
     words = list(dict.fromkeys([*common, *(f"word{n}" for n in range(WORDS))]))[:WORDS]
@@ -75,7 +85,10 @@ def save_random_model(folder: Path) -> None:
         folder,
         {name: random.normal(0, 0.1, shape).astype(np.float32) for name, shape in shapes.items()},
         Vocabulary([WordCount(word, WORDS - n) for n, word in enumerate(words)]),
-        {"recipe": {"name": "random", "pair": {"composition": "mlp", "layers": LAYERS}}},
+        {
+            "recipe": {"name": "random", "pair": {"composition": "mlp", "layers": LAYERS}},
+            "relations": {"names": RELATIONS, "inverse": list(range(len(RELATIONS)))},
+        },
     )
 
 
@@ -91,6 +104,8 @@ def measure(folder: Path, count: int) -> None:
     model, queries = Pair2vec(saved), draw_queries(saved, count)
     pattern, x = queries[0]
     first("first score of one pair", timed(partial(model.score, x, queries[1].x, pattern))[0])
+    if has_head(saved):
+        first("first relate", timed(partial(model.relate, x, queries[1].x))[0])
     first("first fill", timed(partial(model.fill, pattern, x=x))[0])
     first(
         "first fill by shortlist", timed(partial(model.fill, pattern, x=x, search="shortlist"))[0]
@@ -108,8 +123,25 @@ def measure(folder: Path, count: int) -> None:
     short = [timed(partial(model.analogy, *words, search="shortlist")) for words in triples]
     report("analogy, exact", exact, 2 * plain)
     report("analogy, shortlist", short, 2 * plain)
+    if has_head(saved):
+        measure_relations(model)
     print(f"plain loop over all pairs, from {PLAIN_PAIRS} of them: {plain:6.1f} s")
     print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3:.0f} MB")
+
+
+def measure_relations(model: Pair2vec) -> None:
+    """Relations of many pairs, beside their vectors; of three runs by turns the fastest."""
+    words = np.array(model.vocabulary.words[len(SPECIAL_TOKENS) : 30_000])
+    chosen = np.random.default_rng(1).integers(len(words), size=(RELATED_PAIRS, 2))
+    pairs = [(str(x), str(y)) for x, y in words[chosen]]
+    runs = [
+        (timed(partial(model.pairs, pairs))[0], timed(partial(model.relate_many, pairs))[0])
+        for _ in range(3)
+    ]
+    vectors, related = map(min, zip(*runs, strict=True))
+    for name, seconds in (("pairs, both directions", vectors), ("relate_many", related)):
+        print(f"{name:26} {1000 * seconds:8.0f} ms for {RELATED_PAIRS:,} pairs", end="")
+        print(f", {RELATED_PAIRS / seconds:,.0f} a second; {vectors / seconds:.2f} times pairs")
 
 
 def draw_queries(saved: SavedModel, count: int) -> list[Query]:

@@ -82,9 +82,13 @@ def _tensors(
     return {name: random.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
 
 
-def taught_model(folder: Path) -> Path:
+ALL_ANSWERS = 10
+"""A seed of `taught_model` with which some pair has each relation, none, or an unclear one."""
+
+
+def taught_model(folder: Path, seed: int = 0) -> Path:
     """A tiny model with a relation head."""
-    return save_tiny_model(folder, hidden=6)
+    return save_tiny_model(folder, hidden=6, seed=seed)
 
 
 def _head_tensors(

@@ -31,13 +31,23 @@ from pair2vec.query.search import (
 )
 from pair2vec.query.space import PairSpace, Unknown
 from pair2vec.relations.classifier import RelationClassifier
-from pair2vec.relations.definitions import RelationDefinition, read_definitions
+from pair2vec.relations.definitions import NONE, RelationDefinition, read_definitions
 from pair2vec.relations.head import HeadScorer, RelationHead, has_head
+from pair2vec.relations.relate import (
+    UNCLEAR,
+    Relation,
+    RelationBatch,
+    RelationProbability,
+    pairs_in_relation,
+    relate_pairs,
+    relation_definition,
+)
 from pair2vec.relations.relations import Relations
 from pair2vec.text.vocabulary import Vocabulary, look_up_pair, look_up_word
 
 __all__ = ["Match", "Pair2vec", "PairBatch", "PairMatch", "PatternMatch"]
-__all__ += ["RelationClassifier", "RelationMatch", "Relations", "load"]
+__all__ += ["Relation", "RelationBatch", "RelationClassifier", "RelationMatch"]
+__all__ += ["RelationProbability", "Relations", "load"]
 
 
 class PairBatch(NamedTuple):
@@ -293,7 +303,7 @@ class Pair2vec:
             first, second = all_pairs(np.unique(chosen[known]))
         else:
             first, second = analogous_pairs(self.unit_words, *example)
-        scores = pair_cosines(self.space, example, first, second, direction)
+        scores = pair_cosines(self.space.whitened_pairs, example, first, second, direction)
         if among is None and words is None:
             exclude = repeated_words(scores, first, second)
         else:
@@ -303,6 +313,60 @@ class Pair2vec:
             PairMatch(spelled[first[n]], spelled[second[n]], float(scores[n]))
             for n in top_k(scores, top, exclude)
         ]
+
+    def relate(
+        self,
+        x: str,
+        y: str,
+        *,
+        top: int = 5,
+        relations: Relations | None = None,
+        unrelated: float | None = None,
+    ) -> Relation:
+        """Which relation holds between two words, how probable it is, and what speaks for it.
+
+        Where no relation, nor none, has a probability of 0.5, it is "unclear".
+
+        Args:
+            x: A word.
+            y: A word.
+            top: How many pairs in the same relation, and how many patterns; 0 saves their search.
+            relations: Relations of your own; by default the built-in ones.
+            unrelated: As in `Relations.predict_proba`.
+
+        Raises:
+            UnknownWordError: a word is out of the vocabulary; it suggests similar spellings.
+        """
+        known = relations or self._built_in_relations
+        (name, probability), others = relate_pairs(known, [(x, y)], unrelated=unrelated).best(0)
+        like: list[PairMatch] = []
+        if top and name not in {NONE, UNCLEAR}:
+            pair = look_up_pair(x, y, self.vocabulary)
+            like = pairs_in_relation(known, pair, name, top=top, unrelated=unrelated)
+        patterns = self.explain(x, y, top=top) if top and self.patterns else []
+        definition = relation_definition(name, known)
+        return Relation(name, probability, definition, others, like, patterns)
+
+    def relate_many(
+        self,
+        pairs: Iterable[tuple[str, str]],
+        *,
+        unknown: Unknown = "error",
+        relations: Relations | None = None,
+        unrelated: float | None = None,
+    ) -> RelationBatch:
+        """The relations of many pairs: the names and probabilities of `relate`, and no more.
+
+        Args:
+            pairs: Of words.
+            unknown: "error" raises at the first unknown word; "skip" leaves such pairs out; "zero"
+                gives them the name "unknown" and probabilities of zero. `known` of the result says
+                which they are.
+            relations: As in `relate`.
+            unrelated: As in `relate`.
+        """
+        known = relations or self._built_in_relations
+        return relate_pairs(known, pairs, unknown=unknown, unrelated=unrelated)
 
     def relations(self, file: str | os.PathLike[str] | None = None) -> Relations:
         """The probabilities of relations: the built-in ones, or those that a TOML file defines."""

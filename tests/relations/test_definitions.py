@@ -20,8 +20,15 @@ from pair2vec.relations.word_forms import is_form
 BUILT_IN = read_definitions()
 NAMES = (
     *("synonym", "antonym", "hypernym", "hyponym", "co-hyponym", "part", "whole"),
-    *("located-in", "made-of", "occupation"),
+    *("located-in", "location-of", "made-of", "material-of", "occupation", "occupation-of"),
 )
+INVERSES = {
+    "hyponym": "hypernym",
+    "whole": "part",
+    "location-of": "located-in",
+    "material-of": "made-of",
+    "occupation-of": "occupation",
+}
 
 
 def write(folder: Path, text: str) -> Path:
@@ -44,10 +51,9 @@ def test_the_built_in_relations_have_a_meaning_examples_and_patterns() -> None:
 
 def test_no_pair_is_an_example_of_two_built_in_relations() -> None:
     of_pair: dict[frozenset[str], set[str]] = {}
-    inverses = {"hyponym": "hypernym", "whole": "part"}
     for definition in BUILT_IN:
         for pair in definition.examples:
-            name = inverses.get(definition.name, definition.name)
+            name = INVERSES.get(definition.name, definition.name)
             of_pair.setdefault(frozenset(pair), set()).add(name)
     assert {pair: names for pair, names in of_pair.items() if len(names) > 1} == {}
 
@@ -75,7 +81,7 @@ def test_no_built_in_example_is_a_pair_that_relations_are_measured_on(
 
 def test_an_inverse_turns_examples_and_patterns_round() -> None:
     by_name = {definition.name: definition for definition in BUILT_IN}
-    for name, other in [("hyponym", "hypernym"), ("whole", "part")]:
+    for name, other in INVERSES.items():
         one, turned = by_name[other], by_name[name]
         assert turned.examples == tuple((y, x) for x, y in one.examples)
         assert turned.patterns == tuple(map(swap_slots, one.patterns))

@@ -20,6 +20,7 @@ from pair2vec.errors import UsageError
 from pair2vec.query.pair_encoder import (
     ConditionalPairNetwork,
     Direction,
+    PairNetwork,
     Readout,
     Role,
     after_normalising,
@@ -262,10 +263,9 @@ def log_frequencies(vocabulary: Vocabulary) -> FloatArray:
 
 
 def pair_cosines(
-    space: PairSpace, example: tuple[int, int], x: IntArray, y: IntArray, direction: Direction
+    pairs: PairNetwork, example: tuple[int, int], x: IntArray, y: IntArray, direction: Direction
 ) -> FloatArray:
     """The cosine of each pair's vector with that of an example pair: (N,)."""
-    pairs = space.whitened_pairs
     first, second = (np.array([word]) for word in example)
     target = normalise(directed_vectors(pairs, first, second, direction)[0])
     cosines = [
@@ -288,7 +288,13 @@ def all_pairs(ids: IntArray) -> tuple[IntArray, IntArray]:
 
 
 def analogous_pairs(
-    words: FloatArray, x: int, y: int, *, first_words: int = 300, second_words: int = 30
+    words: FloatArray,
+    x: int,
+    y: int,
+    *,
+    example: FloatArray | None = None,
+    first_words: int = 300,
+    second_words: int = 30,
 ) -> tuple[IntArray, IntArray]:
     """Pairs that may be in the relation of (x, y), among the V² there are.
 
@@ -296,16 +302,18 @@ def analogous_pairs(
     words finds the candidates, which the pair vectors then rank.
 
     Args:
-        words: The vocabulary's vectors, of unit norm: (V, D).
+        words: The vocabulary's vectors, of unit norm, or those of the first ids: (V, D).
         x: The id of the first word.
         y: The id of the second word.
+        example: The vectors of x and y, where `words` may lack them: (2, D).
         first_words: How many words near x.
         second_words: How many for each of them.
     """
     # Pairs that share a word with the example are near it for that alone, and crowd out the rest.
-    exclude = (*SPECIAL_IDS, x, y)
-    firsts = top_k(words @ words[x], first_words, exclude)
-    targets = normalise(words[firsts] + (words[y] - words[x]))
+    exclude = tuple(word for word in (*SPECIAL_IDS, x, y) if word < len(words))
+    from_x, to_y = words[[x, y]] if example is None else example
+    firsts = top_k(words @ from_x, first_words, exclude)
+    targets = normalise(words[firsts] + (to_y - from_x))
     seconds = [
         top_k(scores, second_words, (*exclude, first))
         for first, scores in zip(firsts.tolist(), targets @ words.T, strict=True)

@@ -34,9 +34,9 @@ SPECIAL_IDS = range(len(SPECIAL_TOKENS))
 WHITENING = 0.5
 """The default power, chosen on one half of the relations of BATS."""
 
+FREQUENT_WORDS = 20_000
+"""How many of the most frequent words a fast search, or a sample of pairs, is taken from."""
 _SAMPLED_PAIRS = 4_096
-_SAMPLED_WORDS = 20_000
-"""The sample is of pairs of the most frequent words."""
 _LEAST_VARIANCE = 1e-4
 """As a share of the largest variance: directions with less are hardly used."""
 
@@ -97,17 +97,33 @@ class PairSpace:
         words = self.pairs.all_inputs
         return words if self.pairs.has_unit_inputs else normalise(words)
 
+    @cached_property
+    def frequent_words(self) -> FloatArray:
+        """`unit_words` of the most frequent words, which take less time to read: (N, D)."""
+        if "unit_words" in self.__dict__:
+            return self.unit_words[:FREQUENT_WORDS]
+        return self.unit_inputs(np.arange(min(FREQUENT_WORDS, self.pairs.words)))
+
+    def unit_inputs(self, ids: IntArray) -> FloatArray:
+        """The word vectors of ids with unit norm, as `unit_words` has them: (N, D)."""
+        words = self.pairs.inputs(ids)
+        return words if self.pairs.has_unit_inputs else normalise(words)
+
     def look_up_pairs(self, pairs: Iterable[tuple[str, str]], unknown: Unknown) -> PairIds:
         """Pairs of words as ids; `unknown` says whether a word may be out of the vocabulary."""
         check_unknown(unknown)
-        rows, known = [], []
-        for pair in pairs:
-            # The error suggests spellings, which takes long: only when it is to be raised.
-            is_known = unknown == "error" or all(is_known_word(w, self.vocabulary) for w in pair)
-            known.append(is_known)
-            rows.append([look_up_word(w, self.vocabulary) if is_known else PADDING for w in pair])
-        ids = np.array(rows, np.intp).reshape(-1, 2)
-        return PairIds(ids[:, 0], ids[:, 1], np.array(known, np.bool_))
+        words = [word for x, y in pairs for word in (x, y)]
+        ids = {word: self._look_up(word, unknown) for word in dict.fromkeys(words)}
+        found = np.array([ids[word] for word in words], np.intp).reshape(-1, 2)
+        known: NDArray[np.bool_] = (found != PADDING).all(axis=1)
+        found[~known] = PADDING
+        return PairIds(found[:, 0], found[:, 1], known)
+
+    def _look_up(self, word: str, unknown: Unknown) -> int:
+        """The id of a word; padding where it is not known and may be so."""
+        # The error suggests spellings, which takes long: only when it is to be raised.
+        is_known = unknown == "error" or is_known_word(word, self.vocabulary)
+        return look_up_word(word, self.vocabulary) if is_known else PADDING
 
 
 def check_unknown(unknown: Unknown) -> None:
@@ -145,6 +161,6 @@ def whitening_layer(pairs: PairNetwork, whitening: float) -> LinearLayer | None:
 
 def sampled_pairs(words: int) -> IntArray:
     """Random pairs of frequent words, (2, N); the same ones every time."""
-    last = min(words, len(SPECIAL_TOKENS) + _SAMPLED_WORDS)
+    last = min(words, len(SPECIAL_TOKENS) + FREQUENT_WORDS)
     first = min(len(SPECIAL_TOKENS), last - 1)
     return np.random.default_rng(0).integers(first, last, (2, _SAMPLED_PAIRS), np.intp)

@@ -15,7 +15,7 @@ from pair2vec.relations.examples import find_examples
 from pair2vec.relations.features import RelationFeatures
 from pair2vec.relations.regression import UNRELATED, RelationRegression, fit_relations, shift_prior
 from pair2vec.relations.word_forms import is_form
-from pair2vec.text.vocabulary import look_up_pair, look_up_word
+from pair2vec.text.vocabulary import look_up_word
 
 CANDIDATES = 6_000
 """How many words neighbours are chosen from: the nearest to the query's word."""
@@ -80,7 +80,7 @@ class Relations:
         self.names = (*(definition.name for definition in self.definitions), NONE)
         if len(set(self.names)) < len(self.names) or len(self.names) == 1:
             raise UsageError(f"relations {', '.join(self.names)}: give at least one, each once")
-        self._space = space
+        self.space = space
         self._vocabulary = space.vocabulary
         self._scorer = scorer or FittedScorer(self.definitions, space)
 
@@ -120,9 +120,8 @@ class Relations:
         Raises:
             UnknownWordError: a word is out of the vocabulary; it suggests similar spellings.
         """
-        ids = [look_up_pair(x, y, self._vocabulary) for x, y in pairs]
-        x, y = np.array(ids, np.intp).reshape(-1, 2).T
-        return self._probabilities(x, y, unrelated)
+        x, y, _ = self.space.look_up_pairs(pairs, "error")
+        return self.probabilities(x, y, unrelated)
 
     def predict(
         self, pairs: Iterable[tuple[str, str]], *, unrelated: float | None = None
@@ -157,7 +156,7 @@ class Relations:
         scores = probabilities[:, self.names.index(relation)]
         order = scores
         if is_symmetric:
-            words = self._space.unit_words
+            words = self.space.unit_words
             cosines = words[ids] @ words[look_up_word(word, self._vocabulary)]
             order = scores * np.exp(_COSINE_WEIGHT * cosines)
         spelled = self._vocabulary.words
@@ -187,14 +186,15 @@ class Relations:
         """Candidates for y, and their probabilities."""
         x = look_up_word(word, self._vocabulary)
         if among is None:
-            words = self._space.unit_words
+            words = self.space.unit_words
             ids = top_k(words @ words[x], CANDIDATES, (*SPECIAL_IDS, x))
         else:
             chosen = {look_up_word(other, self._vocabulary) for other in among} - {x}
             ids = np.array(sorted(chosen), np.intp)
-        return ids, self._probabilities(np.full_like(ids, x), ids, unrelated)
+        return ids, self.probabilities(np.full_like(ids, x), ids, unrelated)
 
-    def _probabilities(self, x: IntArray, y: IntArray, unrelated: float | None) -> FloatArray:
+    def probabilities(self, x: IntArray, y: IntArray, unrelated: float | None = None) -> FloatArray:
+        """As `predict_proba`, of pairs of ids."""
         if unrelated is not None and not 0 < unrelated < 1:
             raise UsageError(f"unrelated is {unrelated:g}; it must be between 0 and 1; 0.5, say")
         probabilities = self._scorer(x, y)

@@ -41,7 +41,8 @@ _SHORTEST_HEAD = 4
 def is_form(word: str, other: str) -> bool:
     """Whether two words look like forms of one: *cheap* and *cheaper*, *stands* and *stood*."""
     # Of equal length, *employer* would be a form of *employee*, though not the other way round.
-    if len(word) != len(other) and differ_by_ending(word, other):
+    may_differ = len(word) != len(other) and word[:1] == other[:1]
+    if may_differ and differ_by_ending(word, other):
         return True
     return not _base_forms(word).isdisjoint(_base_forms(other))
 
@@ -87,6 +88,9 @@ def is_negated_form(word: str, other: str) -> bool:
     opposites seldom occur together, for a sentence with one hardly needs the other: their spelling
     says what contexts do not.
     """
+    # Nearly all pairs end here, and there may be millions.
+    if word[-1:] != other[-1:] and not word.endswith("ful") and not other.endswith("ful"):
+        return False
     short, long = sorted((word, other), key=len)
     if long.endswith(short):
         prefix = long[: len(long) - len(short)]

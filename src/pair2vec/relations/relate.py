@@ -1,0 +1,148 @@
+"""Which relation holds between two words: the most probable one, and pairs in the same relation."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pair2vec.arrays import FloatArray, top_k
+from pair2vec.query.search import (
+    PairMatch,
+    PatternMatch,
+    analogous_pairs,
+    pair_cosines,
+    repeated_words,
+)
+from pair2vec.query.space import Unknown
+from pair2vec.relations.definitions import NONE
+from pair2vec.relations.relations import Relations
+
+THRESHOLD = 0.5
+"""A relation that is less probable is not named."""
+UNCLEAR = "unclear"
+"""The name where nothing is as probable as `THRESHOLD`."""
+OUT_OF_VOCABULARY = "unknown"
+"""The name of a pair with an unknown word, where such a pair is not an error."""
+
+_DEFINITIONS = {
+    NONE: "x and y are in none of these relations",
+    UNCLEAR: f"none of them is as probable as {THRESHOLD:.0%}",
+}
+_RUNNERS_UP = 3
+_FIRST_WORDS, _SECOND_WORDS = 100, 10
+"""Candidates for pairs in the same relation: a tenth of what `nearest` looks at."""
+
+
+class RelationProbability(NamedTuple):
+    """A relation of two words, and how probable it is."""
+
+    name: str
+    probability: float
+
+
+class Relation(NamedTuple):
+    """How two words x and y are related."""
+
+    name: str
+    """Of the most probable relation; "none", or "unclear" where nothing is as probable as 0.5."""
+    probability: float
+    """Of the most probable relation, also where it is not named."""
+    definition: str
+    """In words, as in: y is the opposite of x."""
+    others: list[RelationProbability]
+    """The runners-up, the most probable first; where it is unclear, from the most probable on."""
+    like: list[PairMatch]
+    """Pairs in the same relation; empty for "none" and "unclear".
+
+    The score is the probability of that, times the cosine similarity of the two pairs.
+    """
+    patterns: list[PatternMatch]
+    """The frequent patterns that fit x and y best; empty where the model keeps none."""
+
+    def as_json(self) -> dict[str, object]:
+        return {
+            "relation": self.name,
+            "probability": self.probability,
+            "definition": self.definition,
+            "others": [{"relation": name, "probability": share} for name, share in self.others],
+            "like": [match._asdict() for match in self.like],
+            "patterns": [match._asdict() for match in self.patterns],
+        }
+
+
+class RelationBatch(NamedTuple):
+    """Relations of many pairs."""
+
+    names: NDArray[np.str_]
+    """As of `Relation`, one a pair; "unknown" for a pair that ``unknown="zero"`` has kept."""
+    probabilities: FloatArray
+    """Of each of `relations`, (pairs, K); under ``unknown="skip"`` one row a known pair."""
+    known: NDArray[np.bool_]
+    """Of each pair in the query, whether both words are known."""
+    relations: tuple[str, ...]
+    """The names of the columns, "none" last."""
+
+    def best(self, row: int) -> tuple[RelationProbability, list[RelationProbability]]:
+        """The relation of a pair and its runners-up, as in `Relation`."""
+        shares = self.probabilities[row]
+        order = top_k(shares, _RUNNERS_UP + 1).tolist()
+        ranked = [RelationProbability(self.relations[n], float(shares[n])) for n in order]
+        first = RelationProbability(str(self.names[row]), ranked[0].probability)
+        return first, ranked[:-1] if first.name == UNCLEAR else ranked[1:]
+
+
+def relate_pairs(
+    relations: Relations,
+    pairs: Iterable[tuple[str, str]],
+    *,
+    unknown: Unknown = "error",
+    unrelated: float | None = None,
+) -> RelationBatch:
+    """The most probable relation of each pair."""
+    x, y, known = relations.space.look_up_pairs(pairs, unknown)
+    probabilities = relations.probabilities(x[known], y[known], unrelated)
+    is_clear = probabilities.max(axis=1, initial=0) >= THRESHOLD
+    labels = np.array([*relations.names, UNCLEAR, OUT_OF_VOCABULARY])
+    best = np.where(is_clear, probabilities.argmax(axis=1), len(labels) - 2)
+    if unknown == "zero":
+        rows = np.zeros((len(known), len(relations.names)), np.float32)
+        rows[known] = probabilities
+        probabilities, found = rows, best
+        best = np.full(len(known), len(labels) - 1)
+        best[known] = found
+    return RelationBatch(labels[best], probabilities, known, relations.names)
+
+
+def relation_definition(name: str, relations: Relations) -> str:
+    """What a name of `Relation` means, in words."""
+    return _DEFINITIONS.get(name) or relations.definition(name).definition
+
+
+def pairs_in_relation(
+    relations: Relations, example: tuple[int, int], name: str, *, top: int, unrelated: float | None
+) -> list[PairMatch]:
+    """Pairs of frequent words that are in a relation as an example is; no word appears twice.
+
+    Candidates are found by single words, as in `nearest`; those are kept that `relate` would give
+    the same name.
+    """
+    space = relations.space
+    first, second = analogous_pairs(
+        space.frequent_words,
+        *example,
+        example=space.unit_inputs(np.array(example)),
+        first_words=_FIRST_WORDS,
+        second_words=_SECOND_WORDS,
+    )
+    probabilities = relations.probabilities(first, second, unrelated)
+    column = relations.names.index(name)
+    is_same = probabilities[:, column] >= THRESHOLD
+    first, second = first[is_same], second[is_same]
+    cosines = pair_cosines(space.pairs, example, first, second, "both")
+    scores = probabilities[is_same, column] * cosines
+    words = space.vocabulary.words
+    return [
+        PairMatch(words[first[n]], words[second[n]], float(scores[n]))
+        for n in top_k(scores, top, repeated_words(scores, first, second))
+    ]
