@@ -65,8 +65,14 @@ def carry_over(
 
 
 def _map(source: FloatArray, target: FloatArray, shared: NDArray[np.bool_]) -> FloatArray:
-    """All rows of the source by the linear map, with intercept, that fits the shared ones."""
-    inputs, outputs = source[shared].astype(np.float64), target[shared].astype(np.float64)
+    """The direction of each row, by the linear map with intercept that fits the shared ones.
+
+    Between unit vectors: a norm says how frequent a word is rather than what it means, and would
+    give some words more weight than others.
+    """
+    source = normalise(source)
+    inputs = source[shared].astype(np.float64)
+    outputs = normalise(target[shared]).astype(np.float64)
     input_mean, output_mean = inputs.mean(0), outputs.mean(0)
     inputs -= input_mean
     penalty = np.float64(_PENALTY * np.square(inputs).sum() / inputs.shape[1])
