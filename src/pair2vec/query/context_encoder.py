@@ -119,7 +119,9 @@ class PatternEncoder:
         for group in groups.values():
             rows, contexts, weights = zip(*group, strict=True)
             weighted = self._encode(contexts) * np.array(weights, np.float32)[:, None]
-            np.add.at(vectors, list(rows), weighted)
+            # The contexts of a pattern follow each other.
+            starts = np.flatnonzero(np.diff(rows, prepend=-1))
+            vectors[np.array(rows)[starts]] = np.add.reduceat(weighted, starts, axis=0)
         return vectors
 
     def knows(self, pattern: str) -> bool:
