@@ -338,7 +338,8 @@ class Pair2vec:
             UnknownWordError: a word is out of the vocabulary; it suggests similar spellings.
         """
         known = relations or self._built_in_relations
-        (name, probability), others = relate_pairs(known, [(x, y)], unrelated=unrelated).best(0)
+        batch = relate_pairs(known, [(x, y)], unrelated=unrelated)
+        (name, probability), others = next(batch.ranked())
         like: list[PairMatch] = []
         if top and name not in {NONE, UNCLEAR}:
             pair = look_up_pair(x, y, self.vocabulary)

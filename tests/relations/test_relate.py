@@ -59,7 +59,7 @@ def test_runners_up_are_the_next_three_and_of_an_unclear_pair_the_first_three(
 def test_a_relation_is_defined_in_words(model: Pair2vec) -> None:
     assert model.relate(*pair_with(model, "antonym")).definition == "y is the opposite of x"
     assert "none of these relations" in model.relate(*pair_with(model, "none")).definition
-    assert "50%" in model.relate(*pair_with(model, "unclear")).definition
+    assert "50 %" in model.relate(*pair_with(model, "unclear")).definition
 
 
 def test_pairs_like_it_are_in_the_same_relation_and_share_no_word(model: Pair2vec) -> None:

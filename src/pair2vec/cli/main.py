@@ -14,14 +14,16 @@ from pair2vec.cli.nli import nli_app
 from pair2vec.cli.prepare import prepare_command
 from pair2vec.cli.qa import qa_app
 from pair2vec.cli.query import analogy, fill, nearest, neighbours, pair, score_command
+from pair2vec.cli.relate import relate
 from pair2vec.cli.serve import serve
+from pair2vec.cli.teach import teach_command
 from pair2vec.cli.train import train_command, vectors
 from pair2vec.errors import Pair2vecError
 from pair2vec.version import __version__
 
 _COMMANDS = (
-    *(prepare_command, vectors, train_command, demo),
-    *(fill, pair, analogy, nearest, neighbours, score_command),
+    *(prepare_command, vectors, train_command, teach_command, demo),
+    *(relate, fill, pair, analogy, nearest, neighbours, score_command),
     *(pmi_command, contexts, lexicon),
     *(info, models, describe, shrink, push, report),
     serve,

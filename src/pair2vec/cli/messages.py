@@ -49,6 +49,11 @@ def print_json(content: Mapping[str, object], indent: int | None = None) -> None
     typer.echo(json.dumps(content, indent=indent, ensure_ascii=False))
 
 
+def as_json_line(content: Mapping[str, object]) -> str:
+    """What `print_json` prints."""
+    return json.dumps(content, ensure_ascii=False)
+
+
 def print_table(table: RenderableType) -> None:
     Console(highlight=False).print(table)
 

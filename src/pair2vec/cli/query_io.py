@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import typer
 from rich import box
@@ -15,11 +15,13 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.table import Table
 from rich.text import Text
 
-from pair2vec.cli.messages import print_json, print_result, say
+from pair2vec.cli.messages import as_json_line, print_json, print_result, say
 from pair2vec.cli.options import check_choice
 from pair2vec.errors import InputError, Pair2vecError, UsageError
 
 if TYPE_CHECKING:
+    from io import BufferedReader
+
     from pair2vec.api import DirectedPair, Pair2vec
     from pair2vec.query.search import Match, PairMatch, PatternMatch, RelationMatch
     from pair2vec.text.vocabulary import Vocabulary
@@ -31,6 +33,7 @@ FIT = "score: above 0, the model predicts an observed triple rather than a sampl
 """Caption: the score of a pair in a pattern, a logit."""
 
 _BAR_WIDTH = 20
+_BYTES_AT_ONCE = 1 << 20
 _FIRST_NUMBERS = 5
 
 
@@ -123,6 +126,61 @@ def answer_stdin(
                 say(f"line {number}: {error}")
     if failed:
         raise typer.Exit(1)
+
+
+class LineAnswer(NamedTuple):
+    """What is printed for one of many lines: query and result as JSON, or the text."""
+
+    query: dict[str, object]
+    result: dict[str, object]
+    text: str
+
+
+def answer_stdin_in_batches(
+    query_format: QueryFormat,
+    answer_many: Callable[[list[list[str]]], Iterable[LineAnswer | Pair2vecError]],
+    *,
+    as_json: bool,
+) -> None:
+    """As `answer_stdin`, but all lines that can be read at once are answered together."""
+    failed = False
+    for lines in _available_lines():
+        parsed = {number: _parsed(query_format, line) for number, line in lines if line.strip()}
+        answers = iter(answer_many([row for row in parsed.values() if isinstance(row, list)]))
+        printed = []
+        for number, row in parsed.items():
+            answer = next(answers) if isinstance(row, list) else row
+            if isinstance(answer, LineAnswer):
+                content = {"line": number, "query": answer.query, **answer.result}
+                printed.append(as_json_line(content) if as_json else answer.text)
+                continue
+            failed = True
+            if as_json:
+                printed.append(as_json_line({"line": number, "error": str(answer)}))
+            else:
+                say(f"line {number}: {answer}")
+        if printed:
+            typer.echo("\n".join(printed))
+    if failed:
+        raise typer.Exit(1)
+
+
+def _available_lines() -> Iterator[list[tuple[int, bytes]]]:
+    """The lines of standard input with their numbers, as many as can be read without waiting."""
+    stream = cast("BufferedReader", sys.stdin.buffer)
+    done, rest = 0, b""
+    while chunk := stream.read1(_BYTES_AT_ONCE):
+        *lines, rest = (rest + chunk).split(b"\n")
+        yield list(enumerate(lines, start=done + 1))
+        done += len(lines)
+    yield [(done + 1, rest)]
+
+
+def _parsed(query_format: QueryFormat, line: bytes) -> list[str] | Pair2vecError:
+    try:
+        return query_format.parse(line)
+    except Pair2vecError as error:
+        return error
 
 
 def print_answer(answer: CommandAnswer, *, as_json: bool, line: int | None = None) -> None:

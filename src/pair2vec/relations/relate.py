@@ -1,6 +1,6 @@
 """Which relation holds between two words: the most probable one, and pairs in the same relation."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +27,7 @@ OUT_OF_VOCABULARY = "unknown"
 
 _DEFINITIONS = {
     NONE: "x and y are in none of these relations",
-    UNCLEAR: f"none of them is as probable as {THRESHOLD:.0%}",
+    UNCLEAR: f"nothing is as probable as {100 * THRESHOLD:.0f} %",
 }
 _RUNNERS_UP = 3
 _FIRST_WORDS, _SECOND_WORDS = 80, 10
@@ -61,14 +61,24 @@ class Relation(NamedTuple):
     """The frequent patterns that fit x and y best; empty where the model keeps none."""
 
     def as_json(self) -> dict[str, object]:
+        best = RelationProbability(self.name, self.probability)
         return {
-            "relation": self.name,
-            "probability": self.probability,
-            "definition": self.definition,
-            "others": [{"relation": name, "probability": share} for name, share in self.others],
+            **relation_json(best, self.definition, self.others),
             "like": [match._asdict() for match in self.like],
             "patterns": [match._asdict() for match in self.patterns],
         }
+
+
+def relation_json(
+    best: RelationProbability, definition: str, others: Iterable[RelationProbability]
+) -> dict[str, object]:
+    """The relation of a pair as JSON, without what speaks for it."""
+    return {
+        "relation": best.name,
+        "probability": best.probability,
+        "definition": definition,
+        "others": [{"relation": name, "probability": share} for name, share in others],
+    }
 
 
 class RelationBatch(NamedTuple):
@@ -83,13 +93,16 @@ class RelationBatch(NamedTuple):
     relations: tuple[str, ...]
     """The names of the columns, "none" last."""
 
-    def best(self, row: int) -> tuple[RelationProbability, list[RelationProbability]]:
-        """The relation of a pair and its runners-up, as in `Relation`."""
-        shares = self.probabilities[row]
-        order = top_k(shares, _RUNNERS_UP + 1).tolist()
-        ranked = [RelationProbability(self.relations[n], float(shares[n])) for n in order]
-        first = RelationProbability(str(self.names[row]), ranked[0].probability)
-        return first, ranked[:-1] if first.name == UNCLEAR else ranked[1:]
+    def ranked(self) -> Iterator[tuple[RelationProbability, list[RelationProbability]]]:
+        """Of each row the relation and its runners-up, as in `Relation`."""
+        order = np.argsort(-self.probabilities, axis=1, kind="stable")[:, : _RUNNERS_UP + 1]
+        shares = np.take_along_axis(self.probabilities, order, axis=1)
+        rows = zip(self.names.tolist(), order.tolist(), shares.tolist(), strict=True)
+        for name, columns, probabilities in rows:
+            names = [self.relations[column] for column in columns]
+            best = list(map(RelationProbability, names, probabilities))
+            others = best[:_RUNNERS_UP] if name == UNCLEAR else best[1:]
+            yield RelationProbability(name, probabilities[0]), others
 
 
 def relate_pairs(
