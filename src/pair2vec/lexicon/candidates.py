@@ -26,8 +26,7 @@ MAX_COOCCURRING = 24
 MAX_SIMILAR = 64
 """Partners of a term by cosine similarity of the model's word vectors.
 
-Of WordNet's synonyms (first senses) among the bundled model's 10 000 most frequent words, 35 % are
-among the 16 most similar words, 42 % among 32, and 49 % among 64.
+Each makes more synonyms reachable and the lexicon slower: `benchmarks/lexicon_candidates.py`.
 """
 MAX_POSITIONS = 20_000
 """Occurrences of a frequent term that are looked at in a shard."""
