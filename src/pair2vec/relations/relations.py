@@ -198,7 +198,7 @@ class Relations:
         if unrelated is not None and not 0 < unrelated < 1:
             raise UsageError(f"unrelated is {unrelated:g}; it must be between 0 and 1; 0.5, say")
         probabilities = self._scorer(x, y)
-        if unrelated is not None:
+        if unrelated not in {None, self._scorer.unrelated}:
             probabilities = shift_prior(probabilities, self._scorer.unrelated, unrelated)
         if not self.relates_forms:
             spelled = self._vocabulary.words
