@@ -38,6 +38,7 @@ def publish(
     metrics |= {
         name: value for name, value in trainer.last_metrics.items() if name in _PUBLISHED_METRICS
     }
+    added = trainer.auxiliary.published(trainer.network)
     config = {
         "name": out.resolve().name,
         "created": datetime.datetime.now(datetime.UTC).date().isoformat(),
@@ -51,12 +52,14 @@ def publish(
         },
         "triples": trainer.triples,
         "metrics": metrics,
+        **added.facts,
     }
+    tensors = {name: t.detach().float().cpu().numpy() for name, t in added.tensors.items()}
     with trainer.ranks.rank_zero_first() as is_rank_zero:
         if is_rank_zero:
             save_model(
                 out,
-                published_arrays(trainer.network),
+                published_arrays(trainer.network) | tensors,
                 corpus.vocabulary,
                 config,
                 patterns=mine_patterns(corpus, trainer.recipe.triples),

@@ -5,9 +5,9 @@ import io
 import logging
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -32,11 +32,18 @@ from pair2vec.training.batches import nearest_words
 from pair2vec.training.distributed import SINGLE_PROCESS, ProcessGroup
 from pair2vec.training.publish import publish
 from pair2vec.training.recipes import Recipe, recipe_from_json
-from pair2vec.training.trainer import RunContext, Trainer, TrainingProgress
+from pair2vec.training.trainer import AuxiliaryTask, RunContext, Trainer, TrainingProgress
 from pair2vec.word_vectors.carry_over import carry_over
 from pair2vec.word_vectors.formats import fill_missing, random_vectors, read_word_vectors
 
 _log = logging.getLogger(__name__)
+
+
+class TaskSource(NamedTuple):
+    """An auxiliary task, made when the device is known, and what it depends on."""
+
+    make: Callable[[torch.device], AuxiliaryTask]
+    identity: dict[str, Any]
 
 
 class Interrupted(Exception):  # noqa: N818 - not an error
@@ -50,6 +57,7 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
     *,
     vectors: Path | None = None,
     more_vectors: Path | None = None,
+    task: TaskSource | None = None,
     device: str = "auto",
     precision: Precision = "float32",
     resume: bool = False,
@@ -67,6 +75,7 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
         vectors: Word vectors to start from; random ones otherwise.
         more_vectors: Word vectors of any dimension for words that `vectors` lacks, or that are
             rare in the corpus (`word_vectors.carry_over`).
+        task: Trained in turns with the objective, and published with the model.
         device: "auto", "cpu", "cuda" or "cuda:N".
         precision: Of the published model.
         resume: Resume from the last checkpoint.
@@ -82,6 +91,8 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
     if more_vectors and vectors is None:
         raise UsageError(f"--more-vectors {more_vectors}: need --vectors to be mapped to")
     job = _job_folder(corpus, out, recipe, vectors, more_vectors)
+    if task is not None:
+        job = replace(job, identity={**job.identity, **task.identity})
     torch_device = find_device(device, ranks.local_rank)
     initial = _read_vectors(corpus, recipe, vectors, more_vectors) if vectors else None
     with ExitStack() as held:
@@ -109,7 +120,12 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
             )
         context = RunContext(out / TRAINING_FOLDER, torch_device, report, should_stop, ranks)
         trainer = Trainer(
-            corpus, recipe, initial_word_vectors(corpus, recipe, initial), neighbours, context
+            corpus,
+            recipe,
+            initial_word_vectors(corpus, recipe, initial),
+            neighbours,
+            context,
+            task.make(torch_device) if task else None,
         )
         del initial  # as large as the tables it was copied into
         with torch_threads(recipe.training.threads), select_device(torch_device):

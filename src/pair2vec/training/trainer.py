@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 import torch
 from torch import Tensor
@@ -72,6 +72,52 @@ class RunContext:
     """All hold the same weights; rank 0 alone writes files."""
 
 
+class PublishedPart(NamedTuple):
+    """Tensors and facts that are published beside those of the network."""
+
+    tensors: dict[str, Tensor]
+    facts: dict[str, Any]
+
+
+class AuxiliaryTask(Protocol):
+    """Another loss on the same network, trained in turns with the objective."""
+
+    def train_step(self, network: Network, step: int, rate: float) -> None:
+        """Called after every step of the objective.
+
+        Args:
+            network: On its device.
+            step: Of the objective, from 0 on.
+            rate: The learning rate of that step, as a share of the recipe's.
+        """
+
+    def state(self) -> dict[str, Tensor]:
+        """For a checkpoint."""
+
+    def restore(self, state: dict[str, Tensor]) -> None:
+        """Continue from what `state` returned."""
+
+    def published(self, network: Network) -> PublishedPart:
+        """What it adds to the model folder of the trained network."""
+
+
+class NoAuxiliaryTask:
+    """The objective alone."""
+
+    def train_step(self, network: Network, step: int, rate: float) -> None:
+        del network, step, rate
+
+    def state(self) -> dict[str, Tensor]:
+        return {}
+
+    def restore(self, state: dict[str, Tensor]) -> None:
+        del state
+
+    def published(self, network: Network) -> PublishedPart:
+        del network
+        return PublishedPart({}, {})
+
+
 class DivergedError(Pair2vecError):
     """The loss or its gradient is not finite."""
 
@@ -86,6 +132,7 @@ class Trainer:
         vectors: Tensor,
         neighbours: Tensor | None,
         run_context: RunContext,
+        auxiliary: AuxiliaryTask | None = None,
     ) -> None:
         """Set up a run at step 0.
 
@@ -95,7 +142,9 @@ class Trainer:
             vectors: (V, D), the initial values of both word tables.
             neighbours: Of `nearest_words`, for typed negatives; None for no such negatives.
             run_context: Folder, device, callbacks and ranks.
+            auxiliary: Another loss, in turns with the objective; none by default.
         """
+        self.auxiliary = auxiliary or NoAuxiliaryTask()
         self.recipe = recipe
         self._run_context = run_context
         self._vocabulary = corpus.vocabulary
@@ -198,7 +247,9 @@ class Trainer:
         return self._batch_stream.batches(self._position, range(self.step, last))
 
     def _train_on(self, batch: TrainingBatch) -> None:
-        values = self._train_step(batch, self._schedule.rate(self.step))
+        rate = self._schedule.rate(self.step)
+        values = self._train_step(batch, rate)
+        self.auxiliary.train_step(self.network, self.step, rate / self._config.rate)
         for pending in self._async_metrics.push(self.step, batch, values):
             self._observe(pending)
 
@@ -282,6 +333,7 @@ class Trainer:
         tensors = {f"network.{name}": value for name, value in self.network.state_dict().items()}
         tensors |= {f"optimiser.{name}": value for name, value in self._optimiser.state.items()}
         tensors["generator"] = self._batch_stream.generator.get_state()
+        tensors |= {f"auxiliary.{name}": value for name, value in self.auxiliary.state().items()}
         state = {
             "place": self._position,
             "optimiser_steps": self._optimiser.steps,
@@ -304,6 +356,7 @@ class Trainer:
         device = self._run_context.device
         self._optimiser.state = {name: t.to(device) for name, t in group("optimiser.").items()}
         self._batch_stream.generator.set_state(checkpoint.tensors["generator"])
+        self.auxiliary.restore(group("auxiliary."))
         state: dict[str, Any] = checkpoint.state
         self._optimiser.steps = state["optimiser_steps"]
         self._schedule.state.update(state["schedule"])

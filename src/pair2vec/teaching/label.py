@@ -1,0 +1,381 @@
+"""The label job: labelled and candidate pairs, the teachers, and their labels in a folder.
+
+The folder has
+
+- ``pairs.safetensors``: candidates with their sources, and the labelled pairs of each part;
+- ``teacher.safetensors``: the fine-tuned language model;
+- ``labels-000.safetensors`` and so on: the teachers' probabilities for pieces of the candidates;
+- ``labels.json``: written last; its presence means that the labels are complete.
+
+A job that was stopped resumes after the last file that is there.
+"""
+
+import hashlib
+import json
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors.numpy import load_file, save
+from safetensors.torch import load_file as load_torch
+from safetensors.torch import save as save_torch
+from torch import Tensor
+
+from pair2vec.model.folder import SavedModel
+from pair2vec.relations.definitions import RelationDefinition, read_definitions
+from pair2vec.runtime.jobs import JobFolder, content_hash, empty_folder
+from pair2vec.runtime.storage import write_file
+from pair2vec.teaching.calibration import relation_scores
+from pair2vec.teaching.candidates import Candidates, CandidatesConfig, find_candidates
+from pair2vec.teaching.labels import PARTS, LabelledPairs, LabelSource, Part, RelationNames
+from pair2vec.teaching.relation_task import TaughtPairs
+from pair2vec.teaching.teacher import (
+    Features,
+    LanguageModelTeacher,
+    Report,
+    TeacherConfig,
+    VectorTeacher,
+    combine,
+    fit_weights,
+    load_language_model,
+)
+from pair2vec.teaching.wordnet_pairs import VocabularySenses
+from pair2vec.text.corpus import Corpus
+from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
+from pair2vec.training.batches import nearest_words
+from pair2vec.training.publish import network_from_model
+from pair2vec.triples.epoch import TriplesConfig, TripleStream
+from pair2vec.word_vectors.formats import WordVectors
+from pair2vec.wordnet.dictionary import DICTIONARY_FILES, WordNet
+from pair2vec.wordnet.morphology import base_forms
+
+_log = logging.getLogger(__name__)
+
+PAIRS_FILE, TEACHER_FILE, LABELS_FILE = "pairs.safetensors", "teacher.safetensors", "labels.json"
+_PIECE = 500_000
+"""Candidates of a piece."""
+_NEAR = 60
+"""Nearest words that hard negatives are drawn from."""
+
+
+Teach = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float32]]
+"""Log-probabilities (N, K) of pairs of ids."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LabelConfig:
+    """What is labelled, and by whom."""
+
+    candidates: CandidatesConfig = field(default_factory=CandidatesConfig)
+    teacher: TeacherConfig = field(default_factory=TeacherConfig)
+    seed: int = 0
+
+
+class LabelInputs(NamedTuple):
+    """What labels are made from."""
+
+    corpus: Corpus
+    triples: TriplesConfig
+    """How co-occurring pairs are drawn."""
+    tables: Sequence[WordVectors]
+    """Vectors of the corpus' words: nearest words are candidates, and the second teacher reads
+    them."""
+    wordnet: WordNet
+    language_model: Path | None
+    """None is the default one."""
+    text_model: SavedModel | None
+    """A model of text alone, whose pair vectors the second teacher reads, too."""
+
+
+@dataclass(frozen=True)
+class Labels:
+    """A folder of labels."""
+
+    folder: Path
+    relations: RelationNames
+    facts: dict[str, Any]
+    """What ``labels.json`` says."""
+    _pairs: dict[str, NDArray[Any]]
+
+    @classmethod
+    def open(cls, folder: Path) -> "Labels":
+        facts = json.loads((folder / LABELS_FILE).read_text())
+        relations = RelationNames(tuple(facts["names"]), tuple(facts["inverse"]))
+        return cls(folder, relations, facts, load_file(folder / PAIRS_FILE))
+
+    def labelled(self, part: Part) -> LabelledPairs:
+        """The pairs of WordNet of a part."""
+        return _read_labelled(self._pairs, part)
+
+    def candidates(self) -> Candidates:
+        """What the teachers labelled."""
+        names = ("x", "y", "source")
+        return Candidates(*(self._pairs[f"candidates.{name}"] for name in names))
+
+    def taught(self) -> TaughtPairs:
+        """The candidates with the teachers' probabilities."""
+        candidates = self.candidates()
+        pieces = sorted(self.folder.glob("labels-*.safetensors"))
+        probabilities = np.concatenate([load_file(path)["probabilities"] for path in pieces])
+        return TaughtPairs(candidates.x, candidates.y, probabilities)
+
+
+def make_labels(
+    inputs: LabelInputs,
+    folder: Path,
+    config: LabelConfig,
+    *,
+    device: torch.device,
+    resume: bool = False,
+    overwrite: bool = False,
+    report: Report = lambda *_: None,
+) -> Labels:
+    """Fine-tune the teachers and label candidate pairs, or continue to.
+
+    Args:
+        inputs: Corpus, vectors, WordNet and language model.
+        folder: Where to write.
+        config: Of candidates and teachers.
+        device: Of the teachers.
+        resume: Continue a job that was stopped.
+        overwrite: Replace what is there.
+        report: Called with the progress.
+    """
+    job = JobFolder(
+        out=folder,
+        state=folder,
+        complete=folder / LABELS_FILE,
+        product="labels",
+        identity=_identity(inputs, config),
+        clear=lambda: empty_folder(folder),
+    )
+    if (folder / LABELS_FILE).exists() and job.is_same() and not overwrite:
+        return Labels.open(folder)
+    with job.claim(resume=resume, overwrite=overwrite):
+        definitions = read_definitions()
+        pairs = _pairs(inputs, folder, config, definitions, device)
+        relations = RelationNames.of_definitions(definitions)
+        _Labeller(inputs, folder, config, relations, device, report).run(pairs)
+    return Labels.open(folder)
+
+
+def _identity(inputs: LabelInputs, config: LabelConfig) -> dict[str, Any]:
+    wordnet = inputs.wordnet.folder
+    model = inputs.language_model
+    files = [] if model is None else [model] if model.is_file() else sorted(model.iterdir())
+    return {
+        "config": asdict(config),
+        "corpus": inputs.corpus.manifest.fingerprint,
+        "vectors": [_array_hash(table.vectors) for table in inputs.tables],
+        "wordnet": [content_hash(wordnet / name) for name in DICTIONARY_FILES],
+        "language_model": [content_hash(path) for path in files if path.is_file()],
+        "text_model": inputs.text_model.fingerprint if inputs.text_model else None,
+    }
+
+
+def _array_hash(array: NDArray[np.float32]) -> str:
+    return hashlib.sha256(array.tobytes()).hexdigest()
+
+
+def _pairs(
+    inputs: LabelInputs,
+    folder: Path,
+    config: LabelConfig,
+    definitions: Sequence[RelationDefinition],
+    device: torch.device,
+) -> dict[str, NDArray[Any]]:
+    """Labelled and candidate pairs, from their file if it is there."""
+    path = folder / PAIRS_FILE
+    if path.exists():
+        return load_file(path)
+    vocabulary = inputs.corpus.vocabulary
+    count = min(config.candidates.nearest, len(vocabulary) - len(SPECIAL_TOKENS) - 1)
+    nearest = [
+        nearest_words(torch.from_numpy(table.vectors).to(device), count).numpy()
+        for table in inputs.tables
+    ]
+    source = LabelSource(
+        inputs.wordnet, vocabulary, definitions, nearest[0][:, :_NEAR], seed=config.seed
+    )
+    arrays = {
+        f"{part}.{name}": column
+        for part in PARTS
+        for name, column in source.pairs(part)._asdict().items()
+    }
+    asked = np.array([bool(base_forms(inputs.wordnet, word)) for word in vocabulary.words])
+    candidates = find_candidates(
+        config.candidates,
+        vocabulary,
+        VocabularySenses(inputs.wordnet, vocabulary.words),
+        asked,
+        nearest,
+        TripleStream(inputs.corpus, inputs.triples),
+    )
+    arrays |= {f"candidates.{name}": column for name, column in vars(candidates).items()}
+    write_file(path, save(arrays))
+    _log.info("%d candidate pairs", len(candidates.x))
+    return arrays
+
+
+def _read_labelled(arrays: dict[str, NDArray[Any]], part: Part) -> LabelledPairs:
+    return LabelledPairs(*(arrays[f"{part}.{name}"] for name in LabelledPairs._fields))
+
+
+class _Labeller:
+    """The two teachers at work."""
+
+    def __init__(
+        self,
+        inputs: LabelInputs,
+        folder: Path,
+        config: LabelConfig,
+        relations: RelationNames,
+        device: torch.device,
+        report: Report,
+    ) -> None:
+        self._inputs, self._folder, self._config = inputs, folder, config.teacher
+        self._relations, self._device, self._report = relations, device, report
+
+    def run(self, pairs: dict[str, NDArray[Any]]) -> None:
+        """Train the teachers, label the pieces that are missing, and write what was measured."""
+        x, y = pairs["candidates.x"], pairs["candidates.y"]
+        train = _read_labelled(pairs, "train").both_ways(self._relations.inverse)
+        name, language_model = self._language_model(train)
+        by_vectors = self._vector_teacher(train)
+        teachers: list[Teach] = [
+            lambda a, b: self._both_ways(language_model, a, b),
+            lambda a, b: self._swapped_mean(
+                lambda c, d: by_vectors.log_probabilities(c, d, self._device), a, b
+            ),
+        ]
+        weights, facts = self._measure(teachers, pairs)
+        starts = range(0, len(x), _PIECE)
+        for number, start in enumerate(starts):
+            path = self._folder / f"labels-{number:03d}.safetensors"
+            self._report("labelled pairs", start, len(x))
+            if not path.exists():
+                piece = slice(start, start + _PIECE)
+                found = [teacher(x[piece], y[piece]) for teacher in teachers]
+                probabilities = combine(found, weights).astype(np.float16)
+                write_file(path, save({"probabilities": probabilities}))
+        self._report("labelled pairs", len(x), len(x))
+        facts |= {
+            "names": list(self._relations.names),
+            "inverse": list(self._relations.inverse),
+            "language_model": name,
+            "candidates": len(x),
+            "labelled": {part: len(pairs[f"{part}.x"]) for part in PARTS},
+        }
+        write_file(self._folder / LABELS_FILE, json.dumps(facts, indent=2).encode())
+
+    def _language_model(self, train: LabelledPairs) -> tuple[str, LanguageModelTeacher]:
+        model = load_language_model(self._inputs.language_model)
+        words = self._inputs.corpus.vocabulary.words
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self._config.seed)
+            teacher = LanguageModelTeacher(model, words, len(self._relations.names))
+        path = self._folder / TEACHER_FILE
+        if path.exists():
+            teacher.load_state_dict(load_torch(path))
+        else:
+            teacher.fine_tune(train, self._config, self._device, self._report)
+            state = {
+                name: t.detach().cpu().contiguous() for name, t in teacher.state_dict().items()
+            }
+            write_file(path, save_torch(state))
+        return model.name, teacher
+
+    def _vector_teacher(self, train: LabelledPairs) -> VectorTeacher:
+        """Not kept: it is trained in seconds."""
+        features = pair_features(self._inputs, self._device)
+        one = torch.full((1,), len(SPECIAL_TOKENS), device=self._device)
+        width = features(one, one).shape[1]
+        teacher = VectorTeacher(features, width, len(self._relations.names), self._config)
+        teacher.fit(train, self._config, self._device)
+        return teacher
+
+    def _measure(
+        self, teachers: Sequence[Teach], pairs: dict[str, NDArray[Any]]
+    ) -> tuple[list[float], dict[str, Any]]:
+        """The weights of the teachers, chosen on the dev words, and their scores."""
+        dev, test = _read_labelled(pairs, "dev"), _read_labelled(pairs, "test")
+        found = [teacher(dev.x, dev.y) for teacher in teachers]
+        weights = fit_weights(found, dev.label)
+        scores = {}
+        for part, labelled in (("dev", dev), ("test", test)):
+            found = [teacher(labelled.x, labelled.y) for teacher in teachers]
+            tables = {
+                "language model": np.exp(found[0]),
+                "vectors": np.exp(found[1]),
+                "both": combine(found, weights),
+            }
+            scores[part] = {
+                name: relation_scores(table, labelled.label, self._relations.names)._asdict()
+                for name, table in tables.items()
+            }
+        return weights, {"weights": weights, "teachers": scores}
+
+    def _both_ways(
+        self, teacher: LanguageModelTeacher, x: NDArray[np.int64], y: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        """Log-probabilities; of pairs that may be related, the mean over both orders."""
+        found = teacher.log_probabilities(x, y, self._config, self._device)
+        related = np.flatnonzero(found[:, -1] < np.log1p(-self._config.swap_above))
+        swapped = teacher.log_probabilities(y[related], x[related], self._config, self._device)
+        found[related] = (found[related] + swapped[:, list(self._relations.inverse)]) / 2
+        return found
+
+    def _swapped_mean(
+        self, teach: Teach, x: NDArray[np.int64], y: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        """The mean of the log-probabilities of both orders."""
+        swapped = teach(y, x)[:, list(self._relations.inverse)]
+        mean: NDArray[np.float32] = (teach(x, y) + swapped) * np.float32(0.5)
+        return mean
+
+
+def pair_features(inputs: LabelInputs, device: torch.device) -> Features:
+    """Of a pair: the two word vectors of each table, and R both ways of the model of text alone.
+
+    A word that a table or the model lacks has zeros there.
+    """
+    tables = [
+        torch.nn.functional.normalize(torch.from_numpy(table.vectors).to(device), dim=1)
+        for table in inputs.tables
+    ]
+    pair_vectors = (
+        _pair_vectors(inputs.text_model, inputs.corpus.vocabulary, device)
+        if inputs.text_model
+        else None
+    )
+
+    def features(x: Tensor, y: Tensor) -> Tensor:
+        parts = [part for table in tables for part in (table[x], table[y], table[x] * table[y])]
+        if pair_vectors is not None:
+            parts += [pair_vectors(x, y), pair_vectors(y, x)]
+        return torch.cat(parts, dim=1)
+
+    return features
+
+
+def _pair_vectors(
+    model: SavedModel, vocabulary: Vocabulary, device: torch.device
+) -> Callable[[Tensor, Tensor], Tensor]:
+    network = network_from_model(model).to(device)
+    own = torch.tensor([model.vocabulary.ids.get(w, 0) for w in vocabulary.words], device=device)
+
+    @torch.no_grad()
+    def vectors(x: Tensor, y: Tensor) -> Tensor:
+        first, second = own[x], own[y]
+        rows, indices = torch.unique(torch.stack([first, second]), return_inverse=True)
+        parts = network.pair.word_parts(network.pair_words[rows])
+        pairs = torch.nn.functional.normalize(network.pair.compose(parts, *indices), dim=1)
+        known = (first > 0) & (second > 0)
+        return pairs * known[:, None]
+
+    return vectors

@@ -1,0 +1,246 @@
+"""The relation loss that R, its word table and the relation head learn beside the objective J_3NS.
+
+Every few steps of the objective, a batch of labelled pairs trains R and the head by the
+cross-entropy with the teachers' probabilities. It has an Adam of its own: the two losses have
+gradients of different size, and moments of one would scale the steps of the other.
+
+Shapes: B pairs, D dimension, H hidden units, K relations, N labelled pairs.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+from pair2vec.errors import UsageError
+from pair2vec.relations.head import CONFIG_KEY, negated_forms
+from pair2vec.runtime.devices import autocast
+from pair2vec.teaching.calibration import calibrate
+from pair2vec.teaching.labels import LabelledPairs, RelationNames
+from pair2vec.text.vocabulary import Vocabulary
+from pair2vec.training.network import Network
+from pair2vec.training.optim import Adam, StepRate
+from pair2vec.training.steps import clip
+from pair2vec.training.trainer import PublishedPart
+
+TEACHING_KEY = "teaching"
+"""Of the model's config: by whom, on what and how it was taught."""
+
+_NETWORK_STATE, _OPTIMISER_STATE = "head.", "optimiser."
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RelationTaskConfig:
+    """How relations are learnt beside the objective."""
+
+    every: int = 3
+    """Steps of the objective between two steps of the relation loss."""
+    batch: int = 16_384
+    gold_share: float = 0.1
+    """Of a batch, the share of pairs with WordNet's label instead of a teacher's."""
+    rate: float = 1e-3
+    """At its peak; it follows the schedule of the objective."""
+    hidden: int = 384
+    """Units of the head."""
+    clip: float = 1.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if min(self.every, self.batch, self.hidden) < 1:
+            raise UsageError("relations: every, batch and hidden must be 1 or more")
+        if not 0 <= self.gold_share < 1:
+            raise UsageError(f"relations.gold_share is {self.gold_share}; it must be below 1")
+
+
+class TaughtPairs(NamedTuple):
+    """Pairs with the teachers' probabilities of their relations."""
+
+    x: NDArray[np.int64]
+    y: NDArray[np.int64]
+    probabilities: NDArray[np.float16]
+    """(N, K)"""
+
+
+class TaskData(NamedTuple):
+    """What a relation task learns from."""
+
+    relations: RelationNames
+    taught: TaughtPairs
+    gold: LabelledPairs
+    """Pairs with labels of WordNet."""
+    held_out: LabelledPairs
+    """The same of words that are in none of those, to calibrate the head on."""
+    facts: dict[str, Any]
+    """What the model's config says about the teachers."""
+
+
+class TorchRelationHead(nn.Module):
+    """As `relations.head.RelationHead`, in torch."""
+
+    def __init__(self, dimension: int, hidden: int, relations: RelationNames, seed: int) -> None:
+        super().__init__()
+        count = len(relations.names)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            self.hidden = nn.Linear(2 * dimension, hidden)
+            self.output = nn.Linear(hidden, count)
+        self.negation = nn.Parameter(torch.zeros(count))
+        self.register_buffer("_inverse", torch.tensor(relations.inverse), persistent=False)
+
+    _inverse: Tensor
+
+    def forward(self, forward: Tensor, backward: Tensor, negated: Tensor) -> Tensor:
+        """Scores (B, K) from R(x, y) and R(y, x), (B, D), and whether a word negates the other."""
+        scale = forward.shape[1] ** 0.5
+        x, y = (functional.normalize(pairs.float(), dim=1) * scale for pairs in (forward, backward))
+        first = torch.relu(self.hidden(torch.cat([x, y], dim=1)))
+        second = torch.relu(self.hidden(torch.cat([y, x], dim=1)))
+        weight = self.output.weight
+        scores = functional.linear(first, weight) + functional.linear(second, weight[self._inverse])
+        bias = (self.output.bias + self.output.bias[self._inverse]) / 2
+        negation = (self.negation + self.negation[self._inverse]) / 2
+        return scores + bias + negated[:, None] * negation
+
+
+class RelationTask:
+    """Trains R and the head on labelled pairs."""
+
+    def __init__(
+        self,
+        config: RelationTaskConfig,
+        vocabulary: Vocabulary,
+        data: TaskData,
+        dimension: int,
+        device: torch.device,
+    ) -> None:
+        """Set up the head and its data on the device.
+
+        Args:
+            config: Of the task.
+            vocabulary: Of the model.
+            data: Relations and labelled pairs.
+            dimension: Of R.
+            device: Of the network.
+        """
+        self._config, self._data = config, data
+        self._relations = relations = data.relations
+        self.head = TorchRelationHead(dimension, config.hidden, relations, config.seed).to(device)
+        self._optimiser = Adam()
+        self._generator = torch.Generator(device).manual_seed(config.seed + 1)
+        self._taught = _LabelledTensors.on_device(data.taught, vocabulary, device)
+        hard = np.eye(len(relations.names), dtype=np.float16)
+        self._gold, held_out_pairs = (
+            _LabelledTensors.on_device(
+                TaughtPairs(pairs.x, pairs.y, hard[pairs.label]), vocabulary, device
+            )
+            for pairs in (data.gold, data.held_out)
+        )
+        self._held_out = (held_out_pairs, data.held_out.label)
+
+    def train_step(self, network: Network, step: int, rate: float) -> None:
+        """Train on a batch of labelled pairs, if it is their turn."""
+        if step % self._config.every:
+            return
+        x, y, negated, targets = self._draw()
+        rows, indices = torch.unique(torch.stack([x, y]), return_inverse=True)
+        vectors = network.pair_words[rows].requires_grad_()
+        with autocast(vectors.device):
+            scores = self._scores(network, vectors, indices, negated)
+        # Both with soft and with hard labels the cross-entropy; their entropy is constant.
+        loss = -(targets * scores.float().log_softmax(dim=1)).sum(dim=1).mean()
+        weights = {f"pair.{name}": weight for name, weight in network.pair.named_parameters()}
+        weights |= {f"head.{name}": weight for name, weight in self.head.named_parameters()}
+        gradients = list(torch.autograd.grad(loss, [*weights.values(), vectors]))
+        clip(gradients, self._config.clip)
+        self._optimiser.steps += 1
+        at = StepRate(rate * self._config.rate, self._optimiser.steps)
+        for (name, weight), gradient in zip(weights.items(), gradients[:-1], strict=True):
+            self._optimiser.update(name, weight.data, gradient, at)
+        self._optimiser.update("pair_words", network.pair_words, gradients[-1], at, rows)
+
+    def _scores(
+        self, network: Network, vectors: Tensor, indices: Tensor, negated: Tensor
+    ) -> Tensor:
+        """Of the pairs (2, B) of rows of word vectors: (B, K)."""
+        parts = network.pair.word_parts(vectors)
+        forward = network.pair.compose(parts, indices[0], indices[1])
+        backward = network.pair.compose(parts, indices[1], indices[0])
+        scores: Tensor = self.head(forward, backward, negated)
+        return scores
+
+    def _draw(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """x, y, whether one negates the other, and probabilities, of a batch."""
+        gold = round(self._config.gold_share * self._config.batch) if len(self._gold.x) else 0
+        parts = [
+            self._taught.draw(self._config.batch - gold, self._generator),
+            self._gold.draw(gold, self._generator),
+        ]
+        x, y, negated, targets = (torch.cat(column) for column in zip(*parts, strict=True))
+        return x, y, negated.float(), targets.float()
+
+    def state(self) -> dict[str, Tensor]:
+        """Weights, optimiser and generator."""
+        state = {f"{_NETWORK_STATE}{name}": t for name, t in self.head.state_dict().items()}
+        state |= {f"{_OPTIMISER_STATE}{name}": t for name, t in self._optimiser.state.items()}
+        state["steps"] = torch.tensor(self._optimiser.steps)
+        state["generator"] = self._generator.get_state()
+        return state
+
+    def restore(self, state: dict[str, Tensor]) -> None:
+        """Continue from a checkpoint."""
+        device = self.head.negation.device
+
+        def group(prefix: str) -> dict[str, Tensor]:
+            return {
+                name.removeprefix(prefix): tensor.to(device)
+                for name, tensor in state.items()
+                if name.startswith(prefix)
+            }
+
+        self.head.load_state_dict(group(_NETWORK_STATE))
+        self._optimiser.state = group(_OPTIMISER_STATE)
+        self._optimiser.steps = int(state["steps"])
+        self._generator.set_state(state["generator"])
+
+    @torch.no_grad()
+    def published(self, network: Network) -> PublishedPart:
+        """The tensors of the head by the names a model folder has them under, and its config."""
+        tensors = {f"relation.{name}": tensor for name, tensor in self.head.state_dict().items()}
+        pairs, label = self._held_out
+        rows, indices = torch.unique(torch.stack([pairs.x, pairs.y]), return_inverse=True)
+        scores = self._scores(network, network.pair_words[rows], indices, pairs.negated.float())
+        names, inverse = self._relations
+        found = calibrate(scores.cpu().numpy(), label, inverse)
+        facts = {
+            "names": list(names),
+            "inverse": list(inverse),
+            **found._asdict(),
+            "unrelated": float(np.mean(label == len(names) - 1)),
+        }
+        return PublishedPart(tensors, {CONFIG_KEY: facts, TEACHING_KEY: self._data.facts})
+
+
+class _LabelledTensors(NamedTuple):
+    x: Tensor
+    y: Tensor
+    negated: Tensor
+    targets: Tensor
+
+    @classmethod
+    def on_device(
+        cls, pairs: TaughtPairs, vocabulary: Vocabulary, device: torch.device
+    ) -> "_LabelledTensors":
+        negated = negated_forms(pairs.x, pairs.y, vocabulary.words).astype(np.bool_)
+        columns = (pairs.x, pairs.y, negated, pairs.probabilities)
+        return cls(*(torch.from_numpy(column).to(device) for column in columns))
+
+    def draw(self, count: int, generator: torch.Generator) -> tuple[Tensor, ...]:
+        """`count` rows, with replacement."""
+        rows = torch.randint(
+            max(1, len(self.x)), (count,), generator=generator, device=self.x.device
+        )
+        return tuple(column[rows] for column in self)

