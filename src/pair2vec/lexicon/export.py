@@ -207,6 +207,8 @@ class Hierarchy:
         self.edges: list[tuple[str, str]] = []
         """From a term to its broader one."""
         self._parents: defaultdict[str, list[str]] = defaultdict(list)
+        # A parent's level is above those of its children, which keeps searches short.
+        self._levels: defaultdict[str, int] = defaultdict(int)
         for entry in sorted(entries, key=lambda entry: -entry.probability):
             if entry.relation not in (HYPERNYM, HYPONYM):
                 continue
@@ -215,6 +217,7 @@ class Hierarchy:
             if not self._is_above(child, parent):
                 self.edges.append((child, parent))
                 self._parents[child].append(parent)
+                self._raise_above(child)
 
     def roots(self) -> list[str]:
         """The terms that have narrower and no broader ones."""
@@ -231,10 +234,20 @@ class Hierarchy:
             for parent in self._parents.get(open_words.pop(), ()):
                 if parent == upper:
                     return True
-                if parent not in seen:
+                if parent not in seen and self._levels[parent] < self._levels[upper]:
                     seen.add(parent)
                     open_words.append(parent)
         return False
+
+    def _raise_above(self, word: str) -> None:
+        """Put all that is above a word on higher levels than what is below it."""
+        open_words = [word]
+        while open_words:
+            child = open_words.pop()
+            for parent in self._parents.get(child, ()):
+                if self._levels[parent] <= self._levels[child]:
+                    self._levels[parent] = self._levels[child] + 1
+                    open_words.append(parent)
 
 
 def _both_ways(names: _Names, entry: LexiconEntry, skos: str) -> Iterator[str]:
