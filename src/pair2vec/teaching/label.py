@@ -199,8 +199,9 @@ def _pairs(
         nearest_words(torch.from_numpy(table.vectors).to(device), count).numpy()
         for table in inputs.tables
     ]
+    senses = VocabularySenses(inputs.wordnet, vocabulary.words)
     source = LabelSource(
-        inputs.wordnet, vocabulary, definitions, nearest[0][:, :_NEAR], seed=config.seed
+        inputs.wordnet, vocabulary, senses, definitions, nearest[0][:, :_NEAR], seed=config.seed
     )
     arrays = {
         f"{part}.{name}": column
@@ -211,7 +212,7 @@ def _pairs(
     candidates = find_candidates(
         config.candidates,
         vocabulary,
-        VocabularySenses(inputs.wordnet, vocabulary.words),
+        senses,
         asked,
         nearest,
         TripleStream(inputs.corpus, inputs.triples),
@@ -288,6 +289,7 @@ class _Labeller:
                 name: t.detach().cpu().contiguous() for name, t in teacher.state_dict().items()
             }
             write_file(path, save_torch(state))
+        teacher.prepare_to_label(self._device)
         return model.name, teacher
 
     def _vector_teacher(self, train: LabelledPairs) -> VectorTeacher:

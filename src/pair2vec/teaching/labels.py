@@ -115,6 +115,7 @@ class LabelSource:
         self,
         wordnet: WordNet,
         vocabulary: Vocabulary,
+        senses: VocabularySenses,
         definitions: Sequence[RelationDefinition],
         near: NDArray[np.int32],
         *,
@@ -125,6 +126,7 @@ class LabelSource:
         Args:
             wordnet: With the relations.
             vocabulary: Whose words to relate.
+            senses: Of these words.
             definitions: Of the relations that are taught.
             near: The ids of each word's nearest words, (V, n), for hard negatives.
             seed: Of all samples.
@@ -137,7 +139,6 @@ class LabelSource:
         self._random = np.random.default_rng(seed)
         self.parts = parts_of_words(wordnet, vocabulary.words)
         self._inflections = inflections(wordnet, vocabulary.words)
-        senses = VocabularySenses(wordnet, vocabulary.words)
         self._known = np.zeros(self._size, np.bool_)
         self._known[[n for n in senses.synsets if n >= len(SPECIAL_TOKENS) + _FUNCTION_WORDS]] = 1
         self._connected = _pair_keys(senses, self._size)

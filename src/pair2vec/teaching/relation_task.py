@@ -18,8 +18,9 @@ from torch.nn import functional
 
 from pair2vec.errors import UsageError
 from pair2vec.relations.head import CONFIG_KEY, negated_forms
+from pair2vec.relations.regression import softmax
 from pair2vec.runtime.devices import autocast
-from pair2vec.teaching.calibration import calibrate
+from pair2vec.teaching.calibration import calibrate, relation_scores
 from pair2vec.teaching.labels import LabelledPairs, RelationNames
 from pair2vec.text.vocabulary import Vocabulary
 from pair2vec.training.network import Network
@@ -214,12 +215,15 @@ class RelationTask:
         rows, indices = torch.unique(torch.stack([pairs.x, pairs.y]), return_inverse=True)
         scores = self._scores(network, network.pair_words[rows], indices, pairs.negated.float())
         names, inverse = self._relations
-        found = calibrate(scores.cpu().numpy(), label, inverse)
+        logits = scores.float().cpu().numpy()
+        found = calibrate(logits, label, inverse)
+        probabilities = softmax(logits * np.float32(found.scale) + np.array(found.bias, np.float32))
         facts = {
             "names": list(names),
             "inverse": list(inverse),
             **found._asdict(),
             "unrelated": float(np.mean(label == len(names) - 1)),
+            "dev": relation_scores(probabilities, label, names)._asdict(),
         }
         return PublishedPart(tensors, {CONFIG_KEY: facts, TEACHING_KEY: self._data.facts})
 

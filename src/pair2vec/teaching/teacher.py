@@ -171,8 +171,14 @@ class LanguageModelTeacher(nn.Module):
         ids, ends = prompts(x, y)
         states = self.network(input_ids=ids, use_cache=False).last_hidden_state
         chosen = states.gather(1, ends[:, :, None].expand(-1, -1, states.shape[-1]))
-        scores: Tensor = self.output(chosen.flatten(1))
+        scores: Tensor = self.output(chosen.flatten(1).to(self.output.weight.dtype))
         return scores
+
+    def prepare_to_label(self, device: torch.device) -> None:
+        """Move to the device; a GPU labels in bfloat16, which takes half the time."""
+        self.to(device).eval()
+        if device.type == "cuda":
+            self.network.to(torch.bfloat16)
 
     def _prepared(self, device: torch.device) -> PairPrompts:
         if self._prompts is None or self._prompts.lengths.device != device:
@@ -209,7 +215,6 @@ class LanguageModelTeacher(nn.Module):
                 step += 1
                 if step % 50 == 0 or step == steps:
                     report("fine-tuning steps", step, steps)
-        self.eval()
 
     @torch.no_grad()
     def log_probabilities(
@@ -219,16 +224,13 @@ class LanguageModelTeacher(nn.Module):
         config: TeacherConfig,
         device: torch.device,
     ) -> NDArray[np.float32]:
-        """(N, K), in batches of prompts of the same length."""
-        self.to(device).eval()
+        """(N, K), in batches of prompts of the same length; after `prepare_to_label`."""
         first, second = (torch.from_numpy(ids).to(device) for ids in (x, y))
         lengths = self._prepared(device).total_lengths(first, second)
         order = torch.argsort(lengths, stable=True)
         result = torch.empty(len(x), self.output.out_features, device=device)
         for rows in _batches(order, lengths[order].cpu(), config.label_tokens):
-            with autocast(device):
-                scores = self(first[rows], second[rows])
-            result[rows] = scores.float().log_softmax(dim=1)
+            result[rows] = self(first[rows], second[rows]).log_softmax(dim=1)
         return result.cpu().numpy()
 
 
