@@ -19,7 +19,7 @@ from pair2vec.teaching.wordnet_pairs import VocabularySenses
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 from pair2vec.triples.epoch import TripleStream
 
-SOURCES = ("wordnet", "affix", "cooccurrence", "nearest", "random")
+SOURCES = ("wordnet", "affix", "random", "cooccurrence", "nearest")
 """The first that has a pair is its source."""
 
 OPPOSITE_AFFIXES = (
@@ -49,9 +49,9 @@ class CandidatesConfig:
     wordnet_steps: int = 2
     wordnet_most: int = 200
     """Words of a neighbourhood in WordNet, a random sample if there are more."""
-    triples: int = 30_000_000
+    triples: int = 25_000_000
     """Triples of the corpus that co-occurring pairs are counted in."""
-    random: int = 1_500_000
+    random: int = 1_000_000
     most: int = 10_000_000
     """Of all; pairs of the last sources are dropped at random beyond it."""
     seed: int = 0
