@@ -1,14 +1,16 @@
 """What the API answers, and what it refuses."""
 
 import json
+from collections.abc import Iterator
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
+from tests.tiny_model import ALL_ANSWERS, WORDS, taught_model
 
-from pair2vec.api import DirectedPair, Pair2vec
+from pair2vec.api import DirectedPair, Pair2vec, load
 from pair2vec.server.app import make_app
-from pair2vec.server.endpoints import ENDPOINTS, Resources
+from pair2vec.server.endpoints import ENDPOINTS, RELATION_ENDPOINTS, Resources
 from pair2vec.server.handlers import ServerConfig
 from pair2vec.server.middleware import HEADERS
 
@@ -199,3 +201,58 @@ def test_the_openapi_document_has_every_endpoint_with_its_parameters(client: Tes
         one, many = path["post"]["requestBody"]["content"]["application/json"]["schema"]["oneOf"]
         assert list(one["properties"]) == names
         assert many["properties"]["questions"]["items"] == one
+
+
+@pytest.fixture(scope="module")
+def taught(tmp_path_factory: pytest.TempPathFactory) -> Pair2vec:
+    return load(taught_model(tmp_path_factory.mktemp("taught"), ALL_ANSWERS))
+
+
+@pytest.fixture
+def relating(taught: Pair2vec) -> Iterator[TestClient]:
+    """A client of a server whose model has a relation head."""
+    with TestClient(make_app(Resources(taught)), base_url="http://127.0.0.1") as made:
+        yield made
+
+
+def test_relate_answers_as_the_library_does(relating: TestClient, taught: Pair2vec) -> None:
+    words = WORDS[10:]
+    pairs = [(x, y) for x in words for y in words if x != y]
+    assert any(taught.relate(*pair).like for pair in pairs)
+    for x, y in pairs:
+        content = answer(relating, "relate", x=x, y=y)
+        query = {"command": "relate", "x": x, "y": y, "top": 5}
+        assert content == {"query": query, **taught.relate(x, y).as_json()}
+
+
+def test_many_pairs_are_related_in_one_request(relating: TestClient, taught: Pair2vec) -> None:
+    questions = [{"x": "hot", "y": "cold", "top": 0}, {"x": "hott", "y": "cold"}]
+    first, second = relating.post("/api/relate", json={"questions": questions}).json()["answers"]
+    assert first == {
+        "query": {"command": "relate", **questions[0]},
+        **taught.relate("hot", "cold", top=0).as_json(),
+    }
+    assert first["like"] == first["patterns"] == []
+    assert second["alike"] == ["hot"]
+
+
+def test_relate_refuses_a_wrong_query_with_the_reason(relating: TestClient) -> None:
+    unknown = relating.get("/api/relate", params={"x": "hott", "y": "cold"})
+    assert (unknown.status_code, unknown.json()["alike"]) == (404, ["hot"])
+    missing = relating.get("/api/relate", params={"x": "hot"})
+    assert (missing.status_code, missing.json()["error"]) == (400, "y is missing: A word.")
+    negative = relating.get("/api/relate", params={"x": "hot", "y": "cold", "top": -1})
+    assert negative.json()["error"] == "top is -1; it must be from 0 to 100"
+
+
+def test_relate_is_counted_and_described_where_it_is_offered(
+    relating: TestClient, client: TestClient
+) -> None:
+    answer(relating, "relate", x="hot", y="cold")
+    assert 'path="/api/relate",status="200"} 1.0' in relating.get("/metrics").text
+    names = [endpoint.name for endpoint in RELATION_ENDPOINTS]
+    assert relating.get("/api/model").json()["questions"][-2:] == names == ["relate", "neighbours"]
+    described = relating.get("/openapi.json").json()["paths"]
+    assert {"get", "post"} <= set(described["/api/relate"])
+    assert client.get("/api/relate", params={"x": "hot", "y": "cold"}).status_code == 404
+    assert "/api/relate" not in client.get("/openapi.json").json()["paths"]

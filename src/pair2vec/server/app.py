@@ -128,5 +128,6 @@ def warm_up_model(resources: Resources) -> None:
         model.explain(first, second)
     if resources.has_relations:
         resources.relations.typed_neighbours(first)
+        model.relate(first, second)
     if resources.index is not None:
         resources.evidence_scorer.for_pair(first, second)

@@ -60,7 +60,7 @@ class Endpoint(NamedTuple):
 
 def available_endpoints(resources: Resources) -> tuple[Endpoint, ...]:
     """Those that can be answered from the resources."""
-    relations = (_NEIGHBOURS,) if resources.has_relations else ()
+    relations = RELATION_ENDPOINTS if resources.has_relations else ()
     evidence = (_EVIDENCE,) if resources.index is not None else ()
     return (*ENDPOINTS, *relations, *evidence)
 
@@ -118,6 +118,10 @@ def _words(resources: Resources, values: Values) -> JsonObject:
     return {"words": words or suggest_spellings(prefix, vocabulary, count=min(top, 5))}
 
 
+def _relate(resources: Resources, values: Values) -> JsonObject:
+    return resources.model.relate(values["x"], values["y"], top=values["top"]).as_json()
+
+
 def _neighbours(resources: Resources, values: Values) -> JsonObject:
     word, relation, top = values["word"], values["relation"], values["top"]
     if relation is None:
@@ -162,13 +166,19 @@ def _pattern(description: str, value_type: Literal["string", "strings"] = "strin
     )
 
 
-def _top(default: int = 10, maximum: int = 100) -> Parameter:
+def _top(
+    default: int = 10,
+    maximum: int = 100,
+    *,
+    minimum: int = 1,
+    description: str = "How many to return.",
+) -> Parameter:
     return Parameter(
         name="top",
-        description="How many to return.",
+        description=description,
         value_type="integer",
         default=default,
-        minimum=1,
+        minimum=minimum,
         maximum=maximum,
     )
 
@@ -249,12 +259,31 @@ ENDPOINTS = (
     ),
 )
 
-_NEIGHBOURS = Endpoint(
-    "neighbours",
-    "The words that are related to a word, and how",
-    (_word("word"), _word("relation", "Only this one, as in 'antonym'.", required=False), _top()),
-    _neighbours,
+RELATION_ENDPOINTS = (
+    Endpoint(
+        "relate",
+        "Which relation holds between x and y, with pairs like them and patterns",
+        (
+            _X,
+            _Y,
+            _top(
+                5, minimum=0, description="How many pairs and patterns; 0 for the relation alone."
+            ),
+        ),
+        _relate,
+    ),
+    Endpoint(
+        "neighbours",
+        "The words that are related to a word, and how",
+        (
+            _word("word"),
+            _word("relation", "Only this one, as in 'antonym'.", required=False),
+            _top(),
+        ),
+        _neighbours,
+    ),
 )
+"""Those of a model that knows the words of the relations."""
 
 _EVIDENCE = Endpoint(
     "evidence",

@@ -1,5 +1,6 @@
 """The page of the bundled model, as a newcomer sees it: on any screen, by day and by night."""
 
+import re
 from collections.abc import Iterator
 from itertools import combinations
 
@@ -16,9 +17,28 @@ MATCHES = [
     {"word": word, "relation": RELATIONS[n % 6], "probability": 0.9 - n / 20}
     for n, word in enumerate("expensive low price plastic goods seller misunderstandings".split())
 ]
-MORE = {"neighbours": {"matches": MATCHES}, "evidence": {"sentences": ["Hot or cold it is."]}}
+RELATION = {
+    "relation": "co-hyponym",
+    "probability": 0.9,
+    "definition": "x and y are kinds of the same thing",
+    "others": [{"relation": "none", "probability": 0.1}],
+    "like": [{"x": "misunderstandings", "y": "disagreements", "score": 0.8}],
+    "patterns": [{"pattern": "either X or Y ,", "score": 3.0}],
+}
+MORE = {
+    "relate": RELATION,
+    "neighbours": {"matches": MATCHES},
+    "evidence": {"sentences": ["Hot or cold it is."]},
+}
 
 GOOD_ANSWERS = {
+    "relate": {
+        "cheap / expensive": "antonym",
+        "wheel / car": "whole",
+        "lisbon / portugal": "located-in",
+        "mozart / composer": "occupation",
+        "buy / purchase": "synonym",
+    },
     "fill": {
         "in portland, Y.": "oregon",
         "monet, a famous Y,": "painter",
@@ -89,22 +109,28 @@ def test_a_newcomer_sees_an_answer_and_what_gave_it(
 ) -> None:
     server.offered = None
     explorer.open()
-    expect(explorer.field("Pattern")).to_have_value("in X , Y .")
-    expect(explorer.field("Word in it")).to_have_value("portland")
-    expect(explorer.words.first).to_have_text("oregon")
-    expect(explorer.message).to_have_text("10 words, best: oregon")
+    expect(explorer.field("Word X")).to_have_value("cheap")
+    expect(explorer.field("Word Y")).to_have_value("expensive")
+    sentence = explorer.panel.locator(".sentence")
+    expect(sentence).to_have_text("antonym: expensive is the opposite of cheap")
+    expect(explorer.message).to_have_text(re.compile(r"^cheap and expensive: antonym, \d\d %$"))
     facts = "Model: wikipedia · 55,000 words · licence cc-by-sa-4.0"
     expect(explorer.page.locator("#model")).to_have_text(facts)
     assert "#" not in explorer.page.url
 
 
 @pytest.mark.parametrize("panel", GOOD_ANSWERS)
-def test_the_examples_are_answered_well(explorer: Explorer, panel: str) -> None:
+def test_the_examples_are_answered_well(
+    explorer: Explorer, server: RunningServer, panel: str
+) -> None:
+    server.offered = None
     explorer.open(panel)
     chips = explorer.panel.locator("form + .examples .chip")
     assert chips.all_text_contents() == [*GOOD_ANSWERS[panel]]
     for n, answer in enumerate(GOOD_ANSWERS[panel].values()):
         chips.nth(n).click()
+        if panel == "relate":
+            expect(explorer.words.first).to_have_text(answer)
         expect(explorer.words.get_by_text(answer, exact=True).first).to_be_visible()
 
 
@@ -125,7 +151,7 @@ def apart(box: dict[str, float], other: dict[str, float], start: str, size: str)
     return second[start] - first[start] - first[size]
 
 
-@pytest.mark.parametrize("panel", ["fill", "analogy", "pair", "word"])
+@pytest.mark.parametrize("panel", ["relate", "fill", "analogy", "pair", "word"])
 def test_a_narrow_screen_shows_all_of_it_by_day_and_by_night(
     explorer: Explorer, panel: str
 ) -> None:
@@ -145,7 +171,7 @@ def test_a_narrow_screen_shows_all_of_it_by_day_and_by_night(
 def test_nothing_moves_for_those_who_do_not_want_it(explorer: Explorer) -> None:
     explorer.open("fill")
     expect(explorer.links.first).to_be_visible()
-    moving = "document.querySelector('.message').className = 'message thinking'"
+    moving = "document.querySelector('#panel-fill .message').className = 'message thinking'"
     explorer.page.evaluate(moving)
     name = "message => getComputedStyle(message).animationName"
     assert explorer.message.evaluate(name) == "breathe"

@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from tests.server.explorer.browser import Explorer, expect
 from tests.server.explorer.running_server import RunningServer
 
@@ -14,6 +15,103 @@ NEIGHBOURS = {
         {"word": "cool", "relation": "antonym", "probability": 0.4},
     ]
 }
+
+
+RELATION = {
+    "relation": "antonym",
+    "probability": 0.9,
+    "definition": "y is the opposite of x",
+    "others": [
+        {"relation": "synonym", "probability": 0.06},
+        {"relation": "none", "probability": 0.04},
+        {"relation": "part", "probability": 0.001},
+    ],
+    "like": [{"x": "warm", "y": "cool", "score": 0.8}, {"x": "up", "y": "down", "score": 0.4}],
+    "patterns": [{"pattern": "either X or Y ,", "score": 3.0}],
+}
+
+
+def test_two_words_are_related_in_words(explorer: Explorer, server: RunningServer) -> None:
+    server.offered = {"relate": RELATION, "neighbours": NEIGHBOURS}
+    explorer.open("relate", x="hot", y="cold")
+    expect(explorer.tab("Relate")).to_have_attribute("aria-selected", "true")
+    sentence = explorer.panel.locator(".sentence")
+    expect(sentence).to_have_text("antonym: cold is the opposite of hot")
+    expect(sentence.locator("b")).to_have_text(["cold", "hot"])
+    expect(explorer.message).to_have_text("hot and cold: antonym, 90 %")
+    found = explorer.panel.locator(".results > .ranked")
+    expect(found.locator(".text")).to_have_text(["antonym", "synonym", "none"])
+    expect(found.locator(".number")).to_have_text(["0.90", "0.06", "0.04"])
+    widths = found.locator(".bar").evaluate_all("bars => bars.map((bar) => bar.offsetWidth)")
+    assert widths == sorted(widths, reverse=True)
+    room = found.locator(".bar").first.evaluate("bar => bar.offsetWidth / 0.9")
+    assert widths[1] / room == pytest.approx(0.06, abs=0.01)
+    expect(explorer.panel.locator(".pairs .text")).to_have_text(["warm : cool", "up : down"])
+    expect(explorer.panel.locator(".patterns .text")).to_have_text(["either hot or cold,"])
+
+
+def test_what_relates_two_words_leads_on(explorer: Explorer, server: RunningServer) -> None:
+    server.offered = {"relate": RELATION, "neighbours": NEIGHBOURS}
+    explorer.open("relate", x="hot", y="cold")
+    with explorer.page.expect_request(re.compile("relate.x=warm&y=cool")):
+        explorer.panel.locator(".pairs a").first.click()
+    expect(explorer.field("Word Y")).to_have_value("cool")
+    with explorer.page.expect_request(re.compile("neighbours.*word=warm&relation=synonym")):
+        explorer.links.nth(1).click()
+    explorer.page.go_back()
+    explorer.links.nth(2).click()
+    expect(explorer.tab("Pair")).to_have_attribute("aria-selected", "true")
+    explorer.page.go_back()
+    explorer.panel.locator(".patterns a").first.click()
+    expect(explorer.field("Pattern")).to_have_value("either X or Y ,")
+
+
+def test_an_unclear_relation_shows_what_it_may_be(
+    explorer: Explorer, server: RunningServer
+) -> None:
+    unclear = {"relation": "unclear", "probability": 0.4, "definition": "nothing is probable"}
+    others = [{"relation": "part", "probability": 0.4}, {"relation": "none", "probability": 0.3}]
+    nothing = {"like": [], "patterns": []}
+    server.offered = {"relate": {**unclear, "others": others, **nothing}}
+    explorer.open("relate", x="hot", y="cold")
+    expect(explorer.panel.locator(".sentence")).to_have_text("unclear: nothing is probable")
+    expect(explorer.words).to_have_text(["part", "none"])
+    expect(explorer.message).to_have_text("hot and cold: unclear, 40 %")
+    expect(explorer.panel.locator("h2")).to_have_count(0)
+
+
+def test_words_are_related_while_one_types_them(explorer: Explorer, server: RunningServer) -> None:
+    server.offered = {"relate": RELATION}
+    explorer.open("relate", x="hot", y="cold")
+    expect(explorer.message).to_contain_text("hot and cold")
+    keys = explorer.page.keyboard
+    keys.press("/")
+    expect(explorer.field("Word X")).to_be_focused()
+    keys.type("warm")
+    keys.press("Tab")
+    expect(explorer.field("Word Y")).to_be_focused()
+    keys.press("Control+A")
+    with explorer.page.expect_request(re.compile("relate.x=warm&y=cool$")):
+        keys.type("cool")
+        keys.press("Enter")
+    expect(explorer.panel.locator(".sentence")).to_have_text(
+        "antonym: cool is the opposite of warm"
+    )
+
+
+def test_the_first_panel_relates_where_the_server_can(
+    explorer: Explorer, server: RunningServer
+) -> None:
+    server.offered = {"relate": RELATION}
+    for address in ("", "nonsense", "relate"):
+        explorer.open(address)
+        expect(explorer.tab("Relate")).to_have_attribute("aria-selected", "true")
+        expect(explorer.field("Word X")).to_have_value("cheap")
+    explorer.may_fail = "404"  # the first example is of a larger model
+    server.offered = {}
+    explorer.open("relate", x="hot", y="cold")
+    expect(explorer.tab("Fill")).to_have_attribute("aria-selected", "true")
+    expect(explorer.page.locator("#tab-relate")).to_be_hidden()
 
 
 def test_fill_finds_words_while_one_types(explorer: Explorer, model: Pair2vec) -> None:

@@ -7,40 +7,47 @@ import { Tabs } from "./tabs.js";
 import { analogy } from "./panels/analogy.js";
 import { fill } from "./panels/fill.js";
 import { pair } from "./panels/pair.js";
+import { relate } from "./panels/relate.js";
 import { word } from "./panels/word.js";
 
-const FIRST = fill.name;
-
-const specs = [fill, analogy, pair, word];
+const specs = [relate, fill, analogy, pair, word];
+/** The endpoints of panels that not every server has. */
+const needed = new Map([
+  [relate.name, "relate"],
+  [word.name, "neighbours"],
+]);
 const panels = new Map(specs.map((spec) => [spec.name, new Panel(spec, showModel)]));
 const tabs = new Tabs((name) => {
   visitAddress(panels.get(name).address);
   open(); // at once: the next key is meant for the new panel
 });
-let shown = FIRST;
+let shown = relate.name;
 
 /** Show what the address says. */
 async function open() {
   const { hash } = location;
   const { panel, state } = readAddress(hash);
-  const known = panels.has(panel) && (panel !== word.name || (await hasNeighbours()));
+  const known = panels.has(panel) && (!needed.has(panel) || (await isOffered(panel)));
+  const first = known || (await isOffered(relate.name)) ? relate.name : fill.name;
   if (location.hash !== hash) return; // the address has changed meanwhile
-  shown = known ? panel : FIRST;
+  shown = known ? panel : first;
   tabs.show(shown);
   panels.get(shown).open(known ? state : {});
   panels.get(shown).takeFocus();
 }
 
 /** True if the server does not answer: the query itself will report that. */
-function hasNeighbours() {
-  return offers("neighbours").catch(() => true);
+function isOffered(panel) {
+  return offers(needed.get(panel)).catch(() => true);
 }
 
 /** Show the facts about the model, and the panels that the server has endpoints for. */
 async function showModel() {
   const known = await model().catch(() => null);
   if (!known) return;
-  if (known.questions.includes("neighbours")) tabs.reveal(word.name);
+  for (const [panel, endpoint] of needed) {
+    if (known.questions.includes(endpoint)) tabs.reveal(panel);
+  }
   const { model: name, words, licence } = known.facts;
   const facts = [`Model: ${name}`, `${words} words`, licence && `licence ${licence}`];
   document.getElementById("model").textContent = facts.filter(Boolean).join(" · ");
