@@ -28,9 +28,9 @@ from torch import Tensor
 
 from pair2vec.model.folder import SavedModel
 from pair2vec.relations.definitions import RelationDefinition, read_definitions
+from pair2vec.relations.scores import relation_scores
 from pair2vec.runtime.jobs import JobFolder, content_hash, empty_folder
 from pair2vec.runtime.storage import write_file
-from pair2vec.teaching.calibration import relation_scores
 from pair2vec.teaching.candidates import Candidates, CandidatesConfig, find_candidates
 from pair2vec.teaching.labels import PARTS, LabelledPairs, LabelSource, Part, RelationNames
 from pair2vec.teaching.relation_task import TaughtPairs

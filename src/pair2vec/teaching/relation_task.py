@@ -19,8 +19,9 @@ from torch.nn import functional
 from pair2vec.errors import UsageError
 from pair2vec.relations.head import CONFIG_KEY, negated_forms
 from pair2vec.relations.regression import softmax
+from pair2vec.relations.scores import relation_scores
 from pair2vec.runtime.devices import autocast
-from pair2vec.teaching.calibration import calibrate, relation_scores
+from pair2vec.teaching.calibration import calibrate
 from pair2vec.teaching.labels import LabelledPairs, RelationNames
 from pair2vec.text.vocabulary import Vocabulary
 from pair2vec.training.network import Network
