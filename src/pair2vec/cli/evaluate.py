@@ -244,6 +244,41 @@ def eval_relations(  # noqa: PLR0913, PLR0917 - the options of a command
     print_result(content, Group(*tables), as_json=as_json)
 
 
+@eval_app.command("relate")
+def eval_relate(
+    pairs: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Pairs of held-out words: part, x, y, relation, and 1 if teachers labelled it.",
+            show_default="WordNet's, in the package",
+        ),
+    ] = None,
+    model: ModelOption = None,
+    record: RecordOption = False,
+    results: ResultsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure which relation a model says holds: on words it was not taught, and on everyday ones.
+
+    WordNet's pairs of held-out words; opposites and synonyms of software talk; random pairs; and
+    the judged lists of the explorer's Word tab.
+    """
+    from pair2vec.api import load
+    from pair2vec.experiments.evaluation.held_out_pairs import read_held_out_pairs
+    from pair2vec.experiments.evaluation.relate import evaluate_relate, relate_tables
+    from pair2vec.experiments.evaluation.results import write_result
+    from pair2vec.model.folder import describe_model
+
+    opened = load(model)
+    result = evaluate_relate(opened, read_held_out_pairs(pairs), pairs, report=say)
+    if record:
+        describe_model(opened.saved.folder, {"metrics": {"relate": result.metrics()}})
+    if results is not None:
+        say(f"wrote {write_result(results, result.to_run_result(opened.saved))}")
+    print_result(result.to_json(), relate_tables(result), as_json=as_json)
+
+
 def report(
     out: Annotated[
         Path, typer.Option(metavar="FOLDER", help="Write the report here.", show_default=False)

@@ -1,7 +1,7 @@
 """Result files: one JSON file per run of any task, and statistics over several runs.
 
-Benchmarks build their own records (`analogies`, `slots`, `relations`, and `nli` and `qa` through
-`result_of_network`); paths in a record are kept without their folders.
+Benchmarks build their own records (`analogies`, `slots`, `relations`, `relate`, and `nli` and `qa`
+through `result_of_network`); paths in a record are kept without their folders.
 """
 
 import datetime
@@ -30,6 +30,7 @@ _REQUIRED_KEYS = {
     "qa": {"pairs"},
     "bats": {"model", "protocol"},
     "slots": {"model", "protocol", "rows"},
+    "relate": {"model", "protocol"},
     "pmi": {"x", "y", "pattern", "counts", "corpus"},
 }
 """By task, the keys of a record beside its metrics."""

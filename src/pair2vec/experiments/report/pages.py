@@ -18,6 +18,7 @@ from pair2vec.experiments.report.sections import (
     nli_part,
     pmi_part,
     qa_parts,
+    relate_parts,
     runs_part,
     slots_part,
 )
@@ -48,6 +49,7 @@ def report_parts(results: Sequence[RunResult], config: Mapping[str, Any], model:
     return [
         analogies_part(of_task("bats"), recorded.get("bats", {}), model),
         slots_part(of_task("slots"), recorded.get("slots", {}), model),
+        *relate_parts(of_task("relate")),
         nli_part(of_task("nli")),
         *qa_parts(of_task("qa")),
         pmi_part(of_task("pmi")),

@@ -218,6 +218,52 @@ def _correct_rows(result: Mapping[str, Any]) -> str:
     return f"{shown}, prior {prior:g}" if prior else shown
 
 
+_RELATE_COLUMNS = {
+    "macro-F1": ("macro_f1",),
+    "antonym F1": ("antonym_f1",),
+    "synonym or antonym": ("synonym_or_antonym",),
+    "calibration error": ("calibration_error",),
+    "opposites": ("opposites_called_antonym", "opposites"),
+    "synonyms": ("synonyms_called_antonym", "synonyms"),
+    "AUC": ("auc",),
+    "random pairs": ("random_called_related",),
+    "Word tab": ("word_tab_right", "word_tab_entries"),
+}
+"""By title, a metric of `eval relate`, and the one that it is a count of."""
+
+
+def relate_parts(results: Sequence[RunResult]) -> list[Part]:
+    """Which relation holds between two words; nothing without a run: the paper has no such table.
+
+    Args:
+        results: Of the task relate.
+    """
+    if not results:
+        return []
+    rows = [
+        (str(run["model"]), str(run["protocol"]["predicts"]), *_relate_figures(run["metrics"]))
+        for run in results
+    ]
+    head = ("model", "predicted by", *_RELATE_COLUMNS)
+    notes = [
+        "In percent, of WordNet's pairs of words that were held out from teaching: F1, its mean "
+        "over eight classes, synonyms and antonyms told apart, calibration error. Then pairs of "
+        "software talk that are called antonyms: opposites, and synonyms; the AUC between them; "
+        "the percentage of random pairs called related; and right entries of the Word tab. "
+        "pair2vec eval relate prints the protocol and what is wrong with the data.",
+    ]
+    grid = Grid("Relations of two words", head, rows, labels=2)
+    return [Part("Which relation holds", [grid], notes)]
+
+
+def _relate_figures(metrics: Mapping[str, Any]) -> list[str]:
+    shown = {name: str(value) for name, value in metrics.items() if value is not None}
+    return [
+        " of ".join(shown.get(name, MISSING) for name in names)
+        for names in _RELATE_COLUMNS.values()
+    ]
+
+
 def pmi_part(results: Sequence[RunResult]) -> Part:
     """`tab:pmi_generalizations`, with values where triples were counted."""
     triples = [f"{r['x']}, {r['y']}: {r['pattern']}" for r in results] or ["measured"]
