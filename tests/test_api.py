@@ -12,7 +12,7 @@ from tests.tiny_model import save_tiny_model
 import pair2vec
 from pair2vec.api import Pair2vec, load
 from pair2vec.errors import InputError, UsageError
-from pair2vec.text.vocabulary import UnknownWordError
+from pair2vec.text.vocabulary import PADDING, UnknownWordError
 
 WORDS = "the , . and or of hot cold up down cheap dear france paris japan tokyo".split()
 CONTENT = WORDS[6:]
@@ -275,3 +275,10 @@ def test_a_choice_that_is_none_is_named(model: Pair2vec) -> None:
         model.fill("X and Y", x="hot", search="fast")  # type: ignore[call-overload]
     with pytest.raises(UsageError, match="unknown is 'drop'; it must be one of error, skip, zero"):
         model.pairs([("hot", "cold")], unknown="drop")  # type: ignore[arg-type]
+
+
+def test_the_ids_of_a_pair_with_an_unknown_word_are_padding(model: Pair2vec) -> None:
+    x, y, known = model.space.look_up_pairs([("hot", "colt"), ("up", "Down")], "skip")
+    assert (x[0], y[0]) == (PADDING, PADDING)
+    assert [model.vocabulary.words[word] for word in (x[1], y[1])] == ["up", "down"]
+    assert known.tolist() == [False, True]

@@ -226,7 +226,10 @@ def test_relate_answers_as_the_library_does(relating: TestClient, taught: Pair2v
 
 
 def test_many_pairs_are_related_in_one_request(relating: TestClient, taught: Pair2vec) -> None:
-    questions = [{"x": "hot", "y": "cold", "top": 0}, {"x": "hott", "y": "cold"}]
+    questions: list[dict[str, object]] = [
+        {"x": "hot", "y": "cold", "top": 0},
+        {"x": "hott", "y": "cold"},
+    ]
     first, second = relating.post("/api/relate", json={"questions": questions}).json()["answers"]
     assert first == {
         "query": {"command": "relate", **questions[0]},

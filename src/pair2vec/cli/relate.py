@@ -11,7 +11,7 @@ import typer
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from pair2vec.cli.messages import say, show_count, use_one_thread_each
+from pair2vec.cli.messages import say, show_count
 from pair2vec.cli.options import JsonOption, ModelOption, RelationsOption, argument
 from pair2vec.cli.query_io import (
     FIT,
@@ -67,8 +67,6 @@ def relate(  # noqa: PLR0913, PLR0917 - the options of a command
     """
     if x == STDIN and corpus is not None:
         raise UsageError("--corpus: sentences are for one pair; 'lexicon' finds them for many")
-    if x != STDIN:
-        use_one_thread_each()  # for two words, starting more takes longer than they save
     opened = open_model(model)
     known = opened.relations(relations)
     given = {"relations": relations, "unrelated": unrelated}

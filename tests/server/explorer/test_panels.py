@@ -71,7 +71,7 @@ def test_an_unclear_relation_shows_what_it_may_be(
 ) -> None:
     unclear = {"relation": "unclear", "probability": 0.4, "definition": "nothing is probable"}
     others = [{"relation": "part", "probability": 0.4}, {"relation": "none", "probability": 0.3}]
-    nothing = {"like": [], "patterns": []}
+    nothing: dict[str, list[object]] = {"like": [], "patterns": []}
     server.offered = {"relate": {**unclear, "others": others, **nothing}}
     explorer.open("relate", x="hot", y="cold")
     expect(explorer.panel.locator(".sentence")).to_have_text("unclear: nothing is probable")
