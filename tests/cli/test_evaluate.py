@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from tests.cli.conftest import RELATIONS
 from tests.command import assert_fails, pair2vec
-from tests.tiny_model import WORDS, save_tiny_model
+from tests.documented_json import documented_names
+from tests.tiny_model import ALL_ANSWERS, WORDS, save_tiny_model, taught_model
 
 from pair2vec.experiments.evaluation.slots import paper_rows
 from pair2vec.word_vectors.formats import write_vec
@@ -257,3 +258,62 @@ def test_eval_relations_without_a_set_evaluates_on_held_out_words(folder: Path) 
         "log_loss",
     }
     assert "calibration error" in pair2vec("eval", "relations", *options).stdout
+
+
+# Which relation holds.
+
+
+@pytest.fixture
+def taught(tmp_path: Path) -> Path:
+    """A taught model, and pairs of held-out words beside it."""
+    taught_model(tmp_path / "taught", ALL_ANSWERS)
+    lines = [
+        f"test\t{x}\t{y}\t{'none' if n else 'antonym'}\t{n % 2}" for n, (x, y) in enumerate(PAIRS)
+    ]
+    lines += ["test\thot\tzebra\tnone\t0", "dev\thot\tdear\tnone\t0"]
+    text = "\n".join(["part\tx\ty\trelation\tlabelled", *lines])
+    (tmp_path / "pairs.tsv").write_text(text + "\n")
+    return tmp_path
+
+
+def test_relate_as_json_has_four_parts_and_the_protocol(taught: Path) -> None:
+    options = [f"--model={taught / 'taught'}", f"--pairs={taught / 'pairs.tsv'}", "--json"]
+    done = pair2vec("eval", "relate", *options)
+    assert done.returncode == 0, done.stderr
+    printed = json.loads(done.stdout)
+    assert list(printed) == ["wordnet", "software_talk", "random_pairs", "word_tab", "protocol"]
+    assert printed["wordnet"]["dropped"] == 1
+    assert printed["wordnet"]["rows"]["relation head"]["all"]["pairs"] == len(PAIRS)
+    assert printed["random_pairs"]["pairs"] == 100_000
+    assert len(printed["random_pairs"]["most_confident"]) == 20
+    assert printed["word_tab"]["entries"] == 12
+    assert printed["protocol"]["predicts"] == "relation head"
+    again = pair2vec("eval", "relate", *options)
+    assert again.stdout == done.stdout
+    named = {*printed, *printed["wordnet"], *printed["random_pairs"], *printed["word_tab"]}
+    assert named <= documented_names("eval relate")
+
+
+def test_relate_records_its_figures_in_the_model_and_in_a_file(taught: Path) -> None:
+    options: list[str | Path] = ["--model", taught / "taught", "--pairs", taught / "pairs.tsv"]
+    done = pair2vec("eval", "relate", *options, "--record", "--results", taught / "results")
+    assert done.returncode == 0, done.stderr
+    assert "WordNet, unseen words: all, 5 pairs" in done.stdout
+    (path,) = (taught / "results").iterdir()
+    stored = json.loads(path.read_text())
+    recorded = json.loads((taught / "taught" / "config.json").read_text())["metrics"]["relate"]
+    assert stored["metrics"] == recorded
+    assert "macro_f1" in (taught / "taught" / "README.md").read_text()
+    report = pair2vec(
+        "report", "--out", taught / "report", "--results", taught / "results",
+        "--model", taught / "taught",
+    )  # fmt: skip
+    assert report.returncode == 0, report.stderr
+    assert "Which relation holds" in (taught / "report" / "report.md").read_text()
+
+
+def test_relate_without_readable_pairs_is_one_line(taught: Path) -> None:
+    (taught / "bad.tsv").write_text("part\tx\ty\trelation\tlabelled\ntest\thot\n")
+    for name, fragment in [("nowhere", "no such file"), ("bad.tsv", "line 2: expected part")]:
+        options: list[str | Path] = ["--model", taught / "taught", "--pairs", taught / name]
+        assert_fails(pair2vec("eval", "relate", *options), 1, fragment)

@@ -317,3 +317,32 @@ def test_a_report_needs_no_torch() -> None:
     code = "import sys, pair2vec.experiments.report.pages; print('torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+def test_relations_of_two_words_are_shown_where_a_run_has_measured_them() -> None:
+    run = {
+        "task": "relate",
+        "model": "taught",
+        "metrics": {
+            "macro_f1": 61.5,
+            "opposites": 30,
+            "opposites_called_antonym": 28,
+            "auc": None,
+            "word_tab_right": 100,
+            "word_tab_entries": 144,
+        },
+        "protocol": {"predicts": "relation head"},
+    }
+    without, parts = (report_parts(runs, {}, "wikipedia") for runs in ([], [run]))
+    assert "Which relation holds" not in {part.title for part in without}
+    (part,) = (part for part in parts if part.title == "Which relation holds")
+    (grid,) = part.grids
+    (row,) = grid.rows
+    shown = dict(zip(grid.head, row, strict=True))
+    assert (shown["model"], shown["predicted by"]) == ("taught", "relation head")
+    assert (shown["macro-F1"], shown["opposites"], shown["Word tab"]) == (
+        "61.5",
+        "28 of 30",
+        "100 of 144",
+    )
+    assert shown["AUC"] == "missing"
