@@ -104,3 +104,10 @@ def test_the_table_counts_and_the_notes_name_unknown_words(model: Pair2vec) -> N
     assert "unknown are 2 words: erase, upload." in " ".join(part.notes)
     nothing = software_part({"head": SoftwareScores([])}, [])
     assert nothing.grids[0].rows[0] == ("head", "0 of 0", "0 of 0", "–")
+
+
+def test_a_pair_that_is_unclear_is_not_called_antonym_however_probable_that_is() -> None:
+    names = ["antonym", "unclear", "synonym"]
+    called = [CalledPair(SoftwarePair("antonym", "x", "y"), name, 0.49) for name in names]
+    assert SoftwareScores(called).called_antonym("antonym") == 1
+    assert SoftwareScores(called).called_antonym("synonym") == 0
