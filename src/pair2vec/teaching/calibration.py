@@ -39,4 +39,4 @@ def calibrate(logits: FloatArray, labels: Int64Array, inverse: Sequence[int]) ->
         return value
 
     optimiser.step(loss)  # type: ignore[no-untyped-call]
-    return Calibration(float(scale), tuple(tied().tolist()))
+    return Calibration(scale.item(), tuple(tied().tolist()))
