@@ -6,8 +6,9 @@ import pytest
 from pair2vec.arrays import FloatArray, Int64Array
 from pair2vec.relations.definitions import read_definitions
 from pair2vec.relations.scores import EIGHT, calibration_error, relation_scores
+from pair2vec.teaching.labels import RelationNames
 
-NAMES = (*(definition.name for definition in read_definitions()), "none")
+NAMES, INVERSE = RelationNames.of_definitions(read_definitions())
 
 
 def table(*predicted: str, confidence: float = 1.0) -> FloatArray:
@@ -23,7 +24,7 @@ def labels(*gold: str) -> Int64Array:
 
 def test_f1_is_that_of_counts() -> None:
     gold = labels("synonym", "synonym", "antonym", "none")
-    scores = relation_scores(table("synonym", "antonym", "antonym", "none"), gold, NAMES)
+    scores = relation_scores(table("synonym", "antonym", "antonym", "none"), gold, NAMES, INVERSE)
     assert scores.pairs == 4
     assert scores.f1["synonym"] == pytest.approx(100 * 2 / 3)
     assert scores.f1["antonym"] == pytest.approx(100 * 2 / 3)
@@ -35,31 +36,40 @@ def test_f1_is_that_of_counts() -> None:
 
 def test_relations_that_wordnet_has_as_kinds_of_others_count_as_these() -> None:
     gold = labels("located-in", "made-of", "occupation")
-    scores = relation_scores(table("whole", "part", "hypernym"), gold, NAMES)
+    scores = relation_scores(table("whole", "part", "hypernym"), gold, NAMES, INVERSE)
     assert [scores.f1[name] for name in ("whole", "part", "hypernym")] == [100, 100, 100]
     swapped = labels("location-of", "material-of", "occupation-of")
-    scores = relation_scores(table("part", "whole", "hyponym"), swapped, NAMES)
+    scores = relation_scores(table("part", "whole", "hyponym"), swapped, NAMES, INVERSE)
     assert [scores.f1[name] for name in ("whole", "part", "hyponym")] == [100, 100, 100]
+
+
+def test_a_pair_counts_both_ways() -> None:
+    gold = labels("hypernym", "hyponym", "hyponym")
+    scores = relation_scores(table("hypernym", "hypernym", "hyponym"), gold, NAMES, INVERSE)
+    assert scores.f1["hypernym"] == scores.f1["hyponym"] == pytest.approx(100 * 2 / 3)
+    assert scores.pairs == 3
 
 
 def test_probabilities_of_merged_relations_are_summed() -> None:
     one = np.zeros((1, len(NAMES)), np.float32)
     for name, share in {"whole": 0.3, "located-in": 0.3, "synonym": 0.4}.items():
         one[0, NAMES.index(name)] = share
-    assert relation_scores(one, labels("whole"), NAMES).f1["whole"] == 100
+    assert relation_scores(one, labels("whole"), NAMES, INVERSE).f1["whole"] == 100
 
 
 def test_synonym_or_antonym_weighs_both_alike_and_ignores_other_relations() -> None:
     gold = labels("synonym", "synonym", "synonym", "synonym", "antonym", "none")
     found = table("synonym", "synonym", "synonym", "antonym", "antonym", "antonym")
-    assert relation_scores(found, gold, NAMES).synonym_or_antonym == pytest.approx((75 + 100) / 2)
+    assert relation_scores(found, gold, NAMES, INVERSE).synonym_or_antonym == pytest.approx(
+        (75 + 100) / 2
+    )
 
 
 def test_calibration_error_is_the_gap_of_confidence_and_accuracy() -> None:
     gold = labels(*["synonym"] * 3, "antonym")
-    scores = relation_scores(table(*["synonym"] * 4, confidence=0.75), gold, NAMES)
+    scores = relation_scores(table(*["synonym"] * 4, confidence=0.75), gold, NAMES, INVERSE)
     assert scores.calibration_error == pytest.approx(0, abs=1e-4)
-    sure = relation_scores(table(*["synonym"] * 4), gold, NAMES)
+    sure = relation_scores(table(*["synonym"] * 4), gold, NAMES, INVERSE)
     assert sure.calibration_error == pytest.approx(25)
 
 

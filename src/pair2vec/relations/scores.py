@@ -40,9 +40,16 @@ class RelationScores(NamedTuple):
 
 
 def relation_scores(
-    probabilities: FloatArray, labels: Int64Array, names: Sequence[str]
+    probabilities: FloatArray, labels: Int64Array, names: Sequence[str], inverse: Sequence[int]
 ) -> RelationScores:
-    """Compare probabilities (N, K) with the labels of pairs, in eight classes."""
+    """Compare probabilities (N, K) with the labels of pairs, in eight classes.
+
+    A pair counts both ways, swapped in the `inverse` relation: which of two words comes first in a
+    list says nothing.
+    """
+    swapped = list(inverse)
+    probabilities = np.concatenate([probabilities, probabilities[:, swapped]])
+    labels = np.concatenate([labels, np.array(swapped, np.int64)[labels]])
     merged = [EIGHT.index(_MERGED.get(name, name)) for name in names]
     table = np.zeros((len(labels), len(EIGHT)), np.float32)
     np.add.at(table.T, merged, probabilities.T)
@@ -50,7 +57,7 @@ def relation_scores(
     best = table.argmax(axis=1)
     f1 = {name: 100 * _f1(best == number, gold == number) for number, name in enumerate(EIGHT)}
     return RelationScores(
-        len(labels),
+        len(labels) // 2,
         float(np.mean(list(f1.values()))),
         f1,
         100 * _synonym_or_antonym(table, gold),

@@ -279,7 +279,9 @@ class _Labeller:
         words = self._inputs.corpus.vocabulary.words
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self._config.seed)
-            teacher = LanguageModelTeacher(model, words, len(self._relations.names))
+            teacher = LanguageModelTeacher(
+                model, words, len(self._relations.names), self._config.prompt
+            )
         path = self._folder / TEACHER_FILE
         if path.exists():
             teacher.load_state_dict(load_torch(path))
@@ -317,7 +319,7 @@ class _Labeller:
                 "both": combine(found, weights),
             }
             scores[part] = {
-                name: relation_scores(table, labelled.label, self._relations.names)._asdict()
+                name: relation_scores(table, labelled.label, *self._relations)._asdict()
                 for name, table in tables.items()
             }
         return weights, {"weights": weights, "teachers": scores}

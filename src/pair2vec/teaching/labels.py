@@ -42,7 +42,7 @@ _MOST = {"hypernym": 45_000, "co-hyponym": 35_000}
 """WordNet has so many of these that a sample will do; the inverse counts as the same relation."""
 _MOST_INDIRECT = 3_000
 """Antonyms by way of a similar adjective."""
-_NONE_SHARES = {"near": 0.4, "exchanged": 0.35, "random": 0.25}
+_NONE_SHARES = {"near": 0.3, "exchanged": 0.3, "random": 0.4}
 _NONE_PER_POSITIVE = 1.0
 _INFLECTED_SHARE = 0.3
 """Pairs of inflected forms per pair of lemmas, for training alone."""

@@ -224,7 +224,7 @@ class RelationTask:
             "inverse": list(inverse),
             **found._asdict(),
             "unrelated": float(np.mean(label == len(names) - 1)),
-            "dev": relation_scores(probabilities, label, names)._asdict(),
+            "dev": relation_scores(probabilities, label, names, inverse)._asdict(),
         }
         return PublishedPart(tensors, {CONFIG_KEY: facts, TEACHING_KEY: self._data.facts})
 

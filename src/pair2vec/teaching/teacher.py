@@ -11,6 +11,7 @@ Shapes: B pairs, T tokens of the longest prompt, L of the longest word, K relati
 """
 
 import logging
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,15 +23,12 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pair2vec.errors import InputError, Pair2vecError
+from pair2vec.errors import InputError, Pair2vecError, UsageError
 from pair2vec.runtime.devices import autocast
 from pair2vec.teaching.labels import LabelledPairs
 from pair2vec.training.optim import Linear
 
 _log = logging.getLogger(__name__)
-
-_BETWEEN, _END = " :", " ::"
-"""After x and after y: a prompt is *cheap : expensive ::*, as analogies are written."""
 
 Report = Callable[[str, int, int], None]
 """Called with what is done, how many of it, and of how many."""
@@ -40,7 +38,12 @@ Report = Callable[[str, int, int], None]
 class TeacherConfig:
     """How a language model is fine-tuned, and how it labels."""
 
+    prompt: str = "{x} : {y} ::"
+    """What the language model reads, as analogies are written: *cheap : expensive ::*."""
     epochs: int = 2
+    smoothing: float = 0.1
+    """Of the labels: a language model is soon surer of the training words than it can be of
+    others."""
     batch: int = 256
     rate: float = 1e-4
     head_rate: float = 1e-3
@@ -57,6 +60,10 @@ class TeacherConfig:
     vector_hidden: int = 512
     vector_dropout: float = 0.3
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[^{}]*\{x\}[^{}]*\{y\}[^{}]*", self.prompt):
+            raise UsageError(f"prompt {self.prompt!r}: needs {{x}}, and after it {{y}}, once each")
 
 
 class LanguageModel(NamedTuple):
@@ -109,17 +116,27 @@ def _default_model() -> Path:
 class PairPrompts:
     """The prompts of pairs as token ids, assembled on the device."""
 
-    def __init__(self, tokenizer: Any, words: Sequence[str], device: torch.device) -> None:  # noqa: ANN401
+    def __init__(
+        self,
+        tokenizer: Any,  # noqa: ANN401 - transformers has no type for it
+        words: Sequence[str],
+        prompt: str,
+        device: torch.device,
+    ) -> None:
         tokens = tokenizer([f" {word}" for word in words], add_special_tokens=False)["input_ids"]
         longest = max(map(len, tokens))
         padded = [[*ids, *[0] * (longest - len(ids))] for ids in tokens]
         self._tokens = torch.tensor(padded, device=device)
         self.lengths = torch.tensor([len(ids) for ids in tokens], device=device)
-        start = tokenizer.bos_token_id if tokenizer.bos_token_id is not None else 0
-        self._start = torch.tensor([start], device=device)
-        self._between, self._end = (
-            torch.tensor(tokenizer(text, add_special_tokens=False)["input_ids"], device=device)
-            for text in (_BETWEEN, _END)
+        first = [] if tokenizer.bos_token_id is None else [tokenizer.bos_token_id]
+        # A word's tokens begin with the blank before it.
+        texts = [text.removesuffix(" ") for text in re.split(r"\{[xy]\}", prompt)]
+        start, between, end = (
+            tokenizer(text, add_special_tokens=False)["input_ids"] if text else [] for text in texts
+        )
+        self._start, self._between, self._end = (
+            torch.tensor(ids, dtype=torch.long, device=device)
+            for ids in ([*first, *start], between, end)
         )
 
     def total_lengths(self, x: Tensor, y: Tensor) -> Tensor:
@@ -158,11 +175,13 @@ def _fixed(tokens: Tensor, count: int) -> tuple[Tensor, Tensor]:
 class LanguageModelTeacher(nn.Module):
     """A language model with a linear layer on three of its states."""
 
-    def __init__(self, model: LanguageModel, words: Sequence[str], relations: int) -> None:
+    def __init__(
+        self, model: LanguageModel, words: Sequence[str], relations: int, prompt: str
+    ) -> None:
         super().__init__()
         self.network = model.network
         self.output = nn.Linear(3 * self.network.config.hidden_size, relations)
-        self._tokenizer, self._words = model.tokenizer, words
+        self._tokenizer, self._words, self._prompt = model.tokenizer, words, prompt
         self._prompts: PairPrompts | None = None
 
     def forward(self, x: Tensor, y: Tensor) -> Tensor:
@@ -182,7 +201,7 @@ class LanguageModelTeacher(nn.Module):
 
     def _prepared(self, device: torch.device) -> PairPrompts:
         if self._prompts is None or self._prompts.lengths.device != device:
-            self._prompts = PairPrompts(self._tokenizer, self._words, device)
+            self._prompts = PairPrompts(self._tokenizer, self._words, self._prompt, device)
         return self._prompts
 
     def fine_tune(
@@ -207,7 +226,9 @@ class LanguageModelTeacher(nn.Module):
                 batch = rows.to(device)
                 with autocast(device):
                     scores = self(x[batch], y[batch])
-                loss = functional.cross_entropy(scores.float(), labels[batch])
+                loss = functional.cross_entropy(
+                    scores.float(), labels[batch], label_smoothing=config.smoothing
+                )
                 optimiser.zero_grad(set_to_none=True)
                 loss.backward()  # type: ignore[no-untyped-call]
                 nn.utils.clip_grad_norm_(self.parameters(), 1.0)

@@ -35,8 +35,9 @@ from pair2vec.wordnet.dictionary import (
 from pair2vec.wordnet.morphology import Lemma, base_forms
 from pair2vec.wordnet.relations import sense_antonyms
 
-_LEVEL_WEIGHTS = (1.0, 0.5, 0.25)
-"""Of hypernyms one, two and three edges above."""
+_LEVEL_WEIGHTS = (1.0, 0.5)
+"""Of hypernyms one and two edges above."""
+_USUAL_SENSES = 2
 _MOST_SIBLINGS = 60
 """Under a hypernym with more hyponyms than these, such as *person*, kinds have little in common."""
 _MOST_TARGETS = 200
@@ -63,20 +64,29 @@ class VocabularySenses:
 
     def __init__(self, wordnet: WordNet, words: Sequence[str]) -> None:
         """Look up the words, by id; what is no lemma, such as an inflected form, has no senses."""
-        self._wordnet = wordnet
+        self.wordnet = wordnet
         self._of_synset: defaultdict[SynsetId, list[WordSense]] = defaultdict(list)
         self.synsets: dict[int, list[SynsetId]] = {}
         """Of each word that has a sense."""
+        self._usual: defaultdict[SynsetId, list[WordSense]] = defaultdict(list)
+        """Of each synset the words that mean it often: it is one of their two likeliest senses."""
         for word, spelling in enumerate(words):
             senses = sense_probabilities(wordnet, spelling)
             if senses:
                 self.synsets[word] = [synset for synset, _, _ in senses]
-            for synset, probability, pos in senses:
+            usual = sorted(senses, key=lambda sense: -sense[1])[:_USUAL_SENSES]
+            for entry in senses:
+                synset, probability, pos = entry
                 sense = WordSense(word, probability, Lemma(spelling, pos))
                 self._of_synset[synset].append(sense)
+                if entry in usual:
+                    self._usual[synset].append(sense)
 
     def relation_weights(self, names: Sequence[str], size: int) -> RelationWeights:
-        """The weight of each of the relations `names` for all related pairs of ids below `size`."""
+        """The weight of each of the relations `names` for all related pairs of ids below `size`.
+
+        Only usual senses count.
+        """
         columns = {name: column for column, name in enumerate(names)}
         keys: list[int] = []
         relations: list[int] = []
@@ -95,9 +105,9 @@ class VocabularySenses:
 
     def _related(self) -> Iterator[tuple[str, str, int, int, float]]:
         """Relation and its inverse, x, y, weight: of each two related senses."""
-        for synset_id in list(self._of_synset):
-            synset = self._wordnet.synset(synset_id)
-            own = self._of_synset[synset_id]
+        for synset_id in list(self._usual):
+            synset = self.wordnet.synset(synset_id)
+            own = self._usual[synset_id]
             for x in own:
                 for y in own:
                     if x.word < y.word:
@@ -123,9 +133,9 @@ class VocabularySenses:
         self, synset_id: SynsetId, own: list[WordSense]
     ) -> Iterator[tuple[str, str, int, int, float]]:
         for x in own:
-            opposites = sense_antonyms(self._wordnet, x.lemma, synset_id)
-            targets = self._wordnet.synset(synset_id).targets(ANTONYM) if opposites else []
-            for y in (sense for target in targets for sense in self._of_synset.get(target, ())):
+            opposites = sense_antonyms(self.wordnet, x.lemma, synset_id)
+            targets = self.wordnet.synset(synset_id).targets(ANTONYM) if opposites else []
+            for y in (sense for target in targets for sense in self._usual.get(target, ())):
                 if y.lemma in opposites:
                     yield "antonym", "antonym", x.word, y.word, x.probability * y.probability
 
@@ -134,14 +144,12 @@ class VocabularySenses:
 
         *speedy* is similar to *fast*, whose antonym is *slow*.
         """
-        for synset_id in list(self._of_synset):
+        for synset_id in list(self._usual):
             if synset_id.pos != "a":
                 continue
-            for head in self._wordnet.synset(synset_id).targets(SIMILAR):
-                for _, _, _, opposite, weight in self._antonyms(
-                    head, self._of_synset.get(head, [])
-                ):
-                    for x in self._of_synset[synset_id]:
+            for head in self.wordnet.synset(synset_id).targets(SIMILAR):
+                for _, _, _, opposite, weight in self._antonyms(head, self._usual.get(head, [])):
+                    for x in self._usual[synset_id]:
                         yield x.word, opposite, x.probability * weight
 
     def _hypernyms(
@@ -153,9 +161,7 @@ class VocabularySenses:
                 yield from self._products(("hypernym", "hyponym"), own, target, scale)
             seen |= level
             level = {
-                above
-                for target in level
-                for above in self._wordnet.synset(target).targets(HYPERNYM)
+                above for target in level for above in self.wordnet.synset(target).targets(HYPERNYM)
             }
 
     def _siblings(self, parent: Synset) -> Iterator[tuple[str, str, int, int, float]]:
@@ -165,14 +171,14 @@ class VocabularySenses:
             return
         for number, first in enumerate(below):
             for second in below[:number]:
-                own = self._of_synset.get(first, [])
+                own = self._usual.get(first, [])
                 yield from self._products(("co-hyponym", "co-hyponym"), own, second, 0.5)
 
     def _products(
         self, names: tuple[str, str], own: list[WordSense], target: SynsetId, scale: float = 1.0
     ) -> Iterator[tuple[str, str, int, int, float]]:
         for x in own:
-            for y in self._of_synset.get(target, ()):
+            for y in self._usual.get(target, ()):
                 yield *names, x.word, y.word, scale * x.probability * y.probability
 
     def neighbourhoods(self, steps: int) -> Iterator[tuple[int, list[int]]]:
@@ -190,7 +196,7 @@ class VocabularySenses:
     def _reach(self, start: SynsetId, steps: int) -> set[SynsetId]:
         reached, level = {start}, {start}
         for _ in range(steps):
-            targets = (self._wordnet.synset(synset).pointers for synset in level)
+            targets = (self.wordnet.synset(synset).pointers for synset in level)
             level = {
                 pointer.target
                 for pointers in targets

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.rendering import rendered
-from tests.tiny_model import ALL_ANSWERS, RELATION_NAMES, WORDS, taught_model
+from tests.tiny_model import ALL_ANSWERS, HEAD_FACTS, RELATION_NAMES, WORDS, taught_model
 
 from pair2vec.api import Pair2vec, load
 from pair2vec.errors import InputError, UsageError
@@ -105,7 +105,9 @@ def test_scores_are_those_of_the_model_and_a_relation_it_lacks_has_no_probabilit
     for which, own in chosen.items():
         probabilities = model.relations().predict_proba([(pair.x, pair.y) for pair in own])
         gold = np.array([RELATION_NAMES.index(pair.relation) for pair in own], np.int64)
-        assert scores.rows["head"][which] == relation_scores(probabilities, gold, RELATION_NAMES)
+        assert scores.rows["head"][which] == relation_scores(
+            probabilities, gold, RELATION_NAMES, HEAD_FACTS["inverse"]
+        )
     assert scores.rows["head"][LABELLED].pairs + scores.rows["head"][NOT_LABELLED].pairs == 153
     assert scores.dropped == 0
 

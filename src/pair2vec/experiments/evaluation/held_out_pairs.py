@@ -19,7 +19,7 @@ from pair2vec.experiments.report.grid import Part as ReportPart
 from pair2vec.relations.definitions import NONE, read_definitions
 from pair2vec.relations.relations import Relations
 from pair2vec.relations.scores import EIGHT, RelationScores, relation_scores
-from pair2vec.teaching.labels import PARTS, Part
+from pair2vec.teaching.labels import PARTS, Part, RelationNames
 
 PAIRS_FILE = "wordnet_pairs.tsv.xz"
 ALWAYS_NONE = "always none"
@@ -141,7 +141,7 @@ def score_held_out_pairs(
     if not kept:
         raise UsageError(f"the model knows both words of none of {len(pairs):,} held-out pairs")
     definitions = read_definitions()
-    names = (*(definition.name for definition in definitions), NONE)
+    names, inverse = RelationNames.of_definitions(definitions)
     examples = {(*pair, d.name) for d in definitions for pair in d.all_examples}
     tables = {
         name: _columns(relations.probabilities(x[known], y[known]), relations.names, names)
@@ -157,7 +157,7 @@ def score_held_out_pairs(
         100 * sum(pair.relation == NONE for pair in kept) / len(kept),
         {
             name: {
-                which: relation_scores(table[rows], labels[rows], names)
+                which: relation_scores(table[rows], labels[rows], names, inverse)
                 for which, rows in chosen.items()
                 if rows.any()
             }
