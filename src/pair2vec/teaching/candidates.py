@@ -167,7 +167,9 @@ def _cooccurring(config: CandidatesConfig, stream: TripleStream, size: int) -> I
     parts: list[Int64Array] = []
     counts: list[Int64Array] = []
     seen = 0
-    for batch, position in stream.batches(1 << 20):
+    # The last incomplete batch of an epoch is dropped: small batches for a small corpus.
+    size_of_batch = max(1, min(1 << 20, stream.expected_triples() // 100))
+    for batch, position in stream.batches(size_of_batch):
         if position.epoch or seen >= config.triples:
             break
         first, second = np.minimum(batch.x, batch.y), np.maximum(batch.x, batch.y)
