@@ -26,14 +26,16 @@ class Meaning(NamedTuple):
     type: str
     words: tuple[str, ...]
     links: tuple[Link, ...] = ()
+    file: int = 3
+    """Of the lexicographer."""
 
     @property
     def pos(self) -> str:
         return "a" if self.type == "s" else self.type
 
 
-def meaning(name: str, kind: str, words: str, *links: Link) -> Meaning:
-    return Meaning(name, kind, tuple(words.split()), links)
+def meaning(name: str, kind: str, words: str, *links: Link, file: int = 3) -> Meaning:
+    return Meaning(name, kind, tuple(words.split()), links, file)
 
 
 SMALL = (
@@ -120,7 +122,9 @@ def _data_line(synset: Meaning, meanings: list[Meaning], offsets: Mapping[str, i
         for symbol, to, source, target in synset.links
     )
     frames = " 01 + 02 00" if synset.type == "v" else ""
-    head = f"{offsets[synset.name]:08d} 03 {synset.type} {len(synset.words):02x}{words}"
+    head = (
+        f"{offsets[synset.name]:08d} {synset.file:02d} {synset.type} {len(synset.words):02x}{words}"
+    )
     return f'{head} {len(synset.links):03d}{links}{frames} | said of {synset.name}; "a | b"  \n'
 
 
