@@ -31,7 +31,12 @@ from pair2vec.query.search import (
 )
 from pair2vec.query.space import PairSpace, Unknown
 from pair2vec.relations.classifier import RelationClassifier
-from pair2vec.relations.definitions import NONE, RelationDefinition, read_definitions
+from pair2vec.relations.definitions import (
+    NONE,
+    RelationDefinition,
+    fitted_definitions,
+    read_definitions,
+)
 from pair2vec.relations.head import HeadScorer, RelationHead, has_head
 from pair2vec.relations.relate import (
     UNCLEAR,
@@ -385,11 +390,10 @@ class Pair2vec:
     @cached_property
     def _built_in_relations(self) -> Relations:
         """Those of the relation head; of a model without one, kept, because they are fitted."""
-        definitions = read_definitions(None)
         if not has_head(self.saved):
-            return Relations(definitions, self.space)
+            return Relations(fitted_definitions(), self.space)
         head = RelationHead(self.saved)
-        by_name = {definition.name: definition for definition in definitions}
+        by_name = {definition.name: definition for definition in read_definitions()}
         names = head.config.names[:-1]
         own = [by_name.get(name, RelationDefinition(name=name)) for name in names]
         return Relations(own, self.space, HeadScorer(head, self.space))

@@ -11,6 +11,7 @@ import pair2vec
 from pair2vec.errors import InputError
 from pair2vec.relations.definitions import (
     RelationDefinition,
+    fitted_definitions,
     has_slots_in_order,
     read_definitions,
     swap_slots,
@@ -77,6 +78,13 @@ def test_no_built_in_example_is_a_pair_that_relations_are_measured_on(
     evaluated = {frozenset(line.lower().split("\t")[:2]) for line in lines}
     examples = {frozenset(pair) for definition in BUILT_IN for pair in definition.examples}
     assert not evaluated & examples
+
+
+def test_a_model_without_a_head_lacks_only_inverses_that_a_head_is_taught() -> None:
+    fitted = fitted_definitions()
+    assert set(fitted) < set(BUILT_IN)
+    lacking = [one.name for one in BUILT_IN if one not in fitted]
+    assert lacking == ["location-of", "material-of", "occupation-of"]
 
 
 def test_an_inverse_turns_examples_and_patterns_round() -> None:

@@ -17,6 +17,8 @@ from pair2vec.errors import InputError
 NONE = "none"
 """The name of no relation."""
 
+_ONLY_TAUGHT = frozenset({"location-of", "material-of", "occupation-of"})
+
 _FIELDS = {"definition", "examples", "patterns", "symmetric", "inverse"}
 _SLOT = re.compile(r"(?<!\w)[XY](?!\w)")
 _OTHER = {"X": "Y", "Y": "X"}
@@ -85,6 +87,16 @@ def read_definitions(path: Path | None = None) -> tuple[RelationDefinition, ...]
     if not tables:
         raise InputError(f"{file}: has no relation; write one as [name] with examples below it")
     return tuple(_parse_definition(str(file), name, tables) for name in tables)
+
+
+def fitted_definitions() -> tuple[RelationDefinition, ...]:
+    """The built-in relations of a model without a relation head, which are fitted to examples.
+
+    They lack the inverses of located-in, made-of and occupation, which a head is taught: as classes
+    of their own these only take probability from the others (on held-out words, 75.0 instead of
+    75.5 % are right).
+    """
+    return tuple(one for one in read_definitions() if one.name not in _ONLY_TAUGHT)
 
 
 def _parse_definition(file: str, name: str, tables: Mapping[str, Any]) -> RelationDefinition:

@@ -193,6 +193,7 @@ def find_scorers(
     """What predicts relations: the model's own first; of a taught one, the untaught as well."""
     if not has_head(model.saved):
         return {FITTED: model.relations()}
+    # To all that a head is taught: held-out pairs are in each of them.
     fitted = Relations(read_definitions(), model.space)
     try:
         # They are fitted at the first query, which fails where a relation has no known word.
