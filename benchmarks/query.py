@@ -25,7 +25,6 @@ from pair2vec.api import Pair2vec
 from pair2vec.model.folder import SavedModel, load_model, save_model
 from pair2vec.query.search import Match
 from pair2vec.relations.definitions import NONE, read_definitions
-from pair2vec.relations.head import has_head
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary, WordCount
 
 WORDS, SIZE, HIDDEN, LAYERS = 100_000, 300, 100, 4
@@ -104,7 +103,7 @@ def measure(folder: Path, count: int) -> None:
     model, queries = Pair2vec(saved), draw_queries(saved, count)
     pattern, x = queries[0]
     first("first score of one pair", timed(partial(model.score, x, queries[1].x, pattern))[0])
-    if has_head(saved):
+    if saved.has_head:
         first("first relate", timed(partial(model.relate, x, queries[1].x))[0])
     first("first fill", timed(partial(model.fill, pattern, x=x))[0])
     first(
@@ -123,7 +122,7 @@ def measure(folder: Path, count: int) -> None:
     short = [timed(partial(model.analogy, *words, search="shortlist")) for words in triples]
     report("analogy, exact", exact, 2 * plain)
     report("analogy, shortlist", short, 2 * plain)
-    if has_head(saved):
+    if saved.has_head:
         measure_relations(model)
     print(f"plain loop over all pairs, from {PLAIN_PAIRS} of them: {plain:6.1f} s")
     print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3:.0f} MB")

@@ -37,7 +37,7 @@ from pair2vec.relations.definitions import (
     fitted_definitions,
     read_definitions,
 )
-from pair2vec.relations.head import HeadScorer, RelationHead, has_head
+from pair2vec.relations.head import HeadScorer, RelationHead
 from pair2vec.relations.relate import (
     UNCLEAR,
     Relation,
@@ -390,7 +390,7 @@ class Pair2vec:
     @cached_property
     def _built_in_relations(self) -> Relations:
         """Those of the relation head; of a model without one, kept, because they are fitted."""
-        if not has_head(self.saved):
+        if not self.saved.has_head:
             return Relations(fitted_definitions(), self.space)
         head = RelationHead(self.saved)
         by_name = {definition.name: definition for definition in read_definitions()}

@@ -21,7 +21,7 @@ from torch.autograd.function import Function, once_differentiable
 
 from pair2vec.kernels.rows import MAX_LSTM_UNITS, gather_rows, has_triton, scatter_add_rows
 
-FREQUENT_WORDS = 64
+_FREQUENT_WORDS = 64
 """Word ids are sorted by frequency: in a text, these first ones are half of all words."""
 
 
@@ -70,7 +70,7 @@ class FusedStates(Function):
         saved: tuple[Tensor, ...] = ctx.saved_tensors
         word_gates, contexts, _, weight, states, _ = saved
         d_gates = _passes(word_gates, weight).backward(*saved, d_states.contiguous())
-        d_word_gates = scatter_add_rows(d_gates, contexts.T, len(word_gates), FREQUENT_WORDS)
+        d_word_gates = scatter_add_rows(d_gates, contexts.T, len(word_gates), _FREQUENT_WORDS)
         return d_word_gates, None, None, _weight_gradient(states, d_gates)
 
 

@@ -26,7 +26,6 @@ from pair2vec.lexicon.export import ExportConfig, LexiconEntry, export_lexicon
 from pair2vec.lexicon.inverted_index import InvertedIndex, open_index
 from pair2vec.model.folder import load_model
 from pair2vec.relations.definitions import NONE
-from pair2vec.relations.head import has_head
 from pair2vec.runtime.jobs import JobFolder, empty_folder
 from pair2vec.runtime.storage import write_file, writing
 from pair2vec.text.corpus import open_corpus, read_manifest
@@ -208,7 +207,7 @@ class LexiconWorker:
         self._terms: Terms = find_terms(inputs.terms, vocabulary, self._model.vocabulary)
         self._candidates = CandidatePairs(self._index, self._terms, self._model.unit_words)
         self._relations = self._model.relations(inputs.relations)
-        is_calibrated = inputs.relations is None and has_head(self._model.saved)
+        is_calibrated = inputs.relations is None and self._model.saved.has_head
         self._unrelated = None if is_calibrated else FITTED_UNRELATED
         self._scorer = EvidenceScorer(self._model, self._relations.definitions, vocabulary)
 

@@ -102,6 +102,11 @@ class SavedModel:
         return digest.hexdigest()
 
     @property
+    def has_head(self) -> bool:
+        """Whether it was taught relations."""
+        return "relations" in self.config
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Of the arrays."""
         return tuple(self.config["tensors"])

@@ -20,8 +20,6 @@ from pair2vec.text.vocabulary import SPECIAL_TOKENS, look_up_pair
 View = Literal["pairs", "words", "difference", "both"]
 """R and its first layer in both directions; x and y; y − x; or pairs and words."""
 
-Labels = NDArray[np.str_]
-
 _MAP_PENALTY = np.float32(0.01)
 _PARAMETERS = ("model", "words", "views", "networks", "config", "unknown", "seed")
 
@@ -147,10 +145,10 @@ class RelationClassifier:
                 total += network.probabilities(features) / len(networks)
         return total / np.float32(len(self._networks))
 
-    def predict(self, pairs: Iterable[tuple[str, str]]) -> Labels:
+    def predict(self, pairs: Iterable[tuple[str, str]]) -> NDArray[np.str_]:
         """The most probable class of each pair."""
         best = self.predict_proba(pairs).argmax(axis=1)
-        labels: Labels = self.classes_[best]
+        labels: NDArray[np.str_] = self.classes_[best]
         return labels
 
     def score(self, pairs: Iterable[tuple[str, str]], labels: Iterable[str]) -> float:

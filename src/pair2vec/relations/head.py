@@ -47,7 +47,7 @@ class RelationHead:
     """The head of a model, in numpy."""
 
     def __init__(self, saved: SavedModel) -> None:
-        """Read the head of a model that has one (`has_head`)."""
+        """Read the head of a model that has one (`SavedModel.has_head`)."""
         self.config = read_head_config(saved)
         weight = saved.array("relation.hidden.weight")
         # Of [R(x, y); R(y, x)]; for the swapped pair its halves change places. With F and B the
@@ -123,11 +123,6 @@ def negated_forms(x: IntArray, y: IntArray, words: Sequence[str]) -> FloatArray:
     """1 where one word of a pair is spelled as the negation of the other, else 0: (N,)."""
     pairs = zip(x.tolist(), y.tolist(), strict=True)
     return np.array([is_negated_form(words[a], words[b]) for a, b in pairs], np.float32)
-
-
-def has_head(saved: SavedModel) -> bool:
-    """Whether a model was taught relations."""
-    return CONFIG_KEY in saved.config
 
 
 def read_head_config(saved: SavedModel) -> HeadConfig:

@@ -15,9 +15,9 @@ from pair2vec.arrays import FloatArray, normalise, ridge_regression, safe_norms
 from pair2vec.errors import InputError
 from pair2vec.word_vectors.formats import WordVectors
 
-RARE = 20
+RARE_COUNT = 20
 """A word that occurs less often has a vector of its spelling rather than of its use."""
-FREQUENT = 100
+FREQUENT_COUNT = 100
 """The map is learnt on words that occur as often as this, each with the same weight."""
 
 _PENALTY = 1e-4
@@ -27,7 +27,11 @@ _log = logging.getLogger(__name__)
 
 
 def carry_over(
-    target: WordVectors, source: WordVectors, *, rare: int = RARE, frequent: int = FREQUENT
+    target: WordVectors,
+    source: WordVectors,
+    *,
+    rare: int = RARE_COUNT,
+    frequent: int = FREQUENT_COUNT,
 ) -> WordVectors:
     """The target, with vectors mapped from the source for words it lacks and for rare words.
 

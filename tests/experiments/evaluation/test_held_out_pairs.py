@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.rendering import rendered
-from tests.tiny_model import ALL_ANSWERS, HEAD_FACTS, RELATION_NAMES, WORDS, taught_model
+from tests.tiny_model import ALL_ANSWERS, RELATION_NAMES, WORDS, taught_model
 
 from pair2vec.api import Pair2vec, load
 from pair2vec.errors import InputError, UsageError
@@ -22,7 +22,7 @@ from pair2vec.experiments.evaluation.held_out_pairs import (
 )
 from pair2vec.experiments.report.grid import grid_table
 from pair2vec.relations.definitions import RelationDefinition
-from pair2vec.relations.head import HeadScorer, RelationHead
+from pair2vec.relations.head import HeadScorer, RelationHead, read_head_config
 from pair2vec.relations.relations import Relations
 from pair2vec.relations.scores import relation_scores
 
@@ -106,7 +106,7 @@ def test_scores_are_those_of_the_model_and_a_relation_it_lacks_has_no_probabilit
         probabilities = model.relations().predict_proba([(pair.x, pair.y) for pair in own])
         gold = np.array([RELATION_NAMES.index(pair.relation) for pair in own], np.int64)
         assert scores.rows["head"][which] == relation_scores(
-            probabilities, gold, RELATION_NAMES, HEAD_FACTS["inverse"]
+            probabilities, gold, RELATION_NAMES, read_head_config(model.saved).inverse
         )
     assert scores.rows["head"][LABELLED].pairs + scores.rows["head"][NOT_LABELLED].pairs == 153
     assert scores.dropped == 0

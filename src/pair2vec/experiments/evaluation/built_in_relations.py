@@ -13,7 +13,7 @@ from rich.text import Text
 from pair2vec.api import Pair2vec
 from pair2vec.arrays import FloatArray
 from pair2vec.experiments.evaluation.classification import (
-    Calibration,
+    CalibrationScores,
     ClassificationScores,
     calibration,
     f1_scores,
@@ -47,7 +47,7 @@ class BuiltInScores(NamedTuple):
     """On pairs that the relations were not trained on."""
 
     scores: ClassificationScores
-    calibration: Calibration
+    calibration: CalibrationScores
 
     def to_json(self) -> dict[str, object]:
         """As ``--json`` prints it."""
@@ -78,7 +78,7 @@ def evaluate_on_labelled_pairs(
 ) -> BuiltInScores | None:
     """On pairs of a set whose labels are relations here, or none; None if a label is neither.
 
-    Pairs with a word that the model does not know are left out: `Calibration.n` remain.
+    Pairs with a word that the model does not know are left out: `CalibrationScores.n` remain.
     """
     if not {RELATION_OF_LABEL.get(pair.relation) for pair in pairs} <= set(relations.names):
         return None

@@ -37,7 +37,7 @@ class ClassificationScores(NamedTuple):
         return {**self._asdict(), "classes": classes}
 
 
-class Calibration(NamedTuple):
+class CalibrationScores(NamedTuple):
     """How predicted probabilities compare with how often they are correct."""
 
     n: int
@@ -70,7 +70,7 @@ def _class_score(n: int, correct: int, predicted: int) -> ClassScore:
     return ClassScore(n, precision, correct / n, 2 * correct / (n + predicted))
 
 
-def calibration(probabilities: NDArray[np.floating], labels: Sequence[int]) -> Calibration:
+def calibration(probabilities: NDArray[np.floating], labels: Sequence[int]) -> CalibrationScores:
     """Of the probabilities of classes, (N, K), and the true class of each example."""
     truth = np.asarray(labels, np.intp)
     confidence = probabilities.max(axis=1).astype(np.float64)
@@ -80,7 +80,7 @@ def calibration(probabilities: NDArray[np.floating], labels: Sequence[int]) -> C
     differences = np.bincount(bins, confidence - correct, _BINS)
     true_class = probabilities[np.arange(len(truth)), truth].astype(np.float64)
     count = max(1, len(truth))
-    return Calibration(
+    return CalibrationScores(
         len(truth),
         float(correct.sum() / count),
         float(confidence.sum() / count),

@@ -14,8 +14,7 @@ import numpy as np
 from pair2vec.api import Pair2vec
 from pair2vec.arrays import FloatArray
 from pair2vec.errors import InputError, UsageError
-from pair2vec.experiments.report.grid import Grid
-from pair2vec.experiments.report.grid import Part as ReportPart
+from pair2vec.experiments.report.grid import Grid, ReportPart
 from pair2vec.relations.definitions import NONE, read_definitions
 from pair2vec.relations.relations import Relations
 from pair2vec.relations.scores import EIGHT, RelationScores, relation_scores

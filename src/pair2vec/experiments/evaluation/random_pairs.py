@@ -9,7 +9,7 @@ import numpy as np
 from pair2vec.api import Pair2vec
 from pair2vec.arrays import FloatArray
 from pair2vec.experiments.nli.evaluate import LabelAccuracy, wilson_accuracy
-from pair2vec.experiments.report.grid import Grid, Part
+from pair2vec.experiments.report.grid import Grid, ReportPart
 from pair2vec.relations.definitions import NONE
 from pair2vec.relations.relate import UNCLEAR
 from pair2vec.relations.word_forms import is_form
@@ -85,12 +85,12 @@ def score_random_pairs(model: Pair2vec, pairs: Sequence[tuple[str, str]]) -> Ran
     )
 
 
-def random_part(scores: RandomScores) -> Part:
+def random_part(scores: RandomScores) -> ReportPart:
     """For a terminal."""
     n, share, low, high = scores.called
     rows = [("called related", f"{share:.2f} ({low:.2f}–{high:.2f})")]
     rows += [(name, f"{100 * count / max(1, n):.2f}") for name, count in scores.by_relation.items()]
-    return Part(
+    return ReportPart(
         "Random pairs",
         [Grid("Random pairs", ("", "% of pairs"), rows)],
         [

@@ -46,10 +46,10 @@ from pair2vec.experiments.evaluation.word_tab import (
     score_word_tab,
     word_tab_part,
 )
-from pair2vec.experiments.report.grid import Part, grid_table
+from pair2vec.experiments.report.grid import ReportPart, grid_table
 from pair2vec.model.folder import SavedModel
 from pair2vec.relations.definitions import read_definitions
-from pair2vec.relations.head import has_head, read_head_config
+from pair2vec.relations.head import read_head_config
 from pair2vec.relations.regression import UNRELATED
 from pair2vec.relations.relate import THRESHOLD
 from pair2vec.relations.relations import Relations
@@ -191,7 +191,7 @@ def find_scorers(
     model: Pair2vec, report: Callable[[str], None] = lambda _: None
 ) -> Mapping[str, Relations]:
     """What predicts relations: the model's own first; of a taught one, the untaught as well."""
-    if not has_head(model.saved):
+    if not model.saved.has_head:
         return {FITTED: model.relations()}
     # To all that a head is taught: held-out pairs are in each of them.
     fitted = Relations(read_definitions(), model.space)
@@ -221,6 +221,6 @@ def relate_tables(result: RelateResult) -> Group:
     return Group(*(_shown(part) for part in parts), last)
 
 
-def _shown(part: Part) -> Group:
+def _shown(part: ReportPart) -> Group:
     notes = (Text(note, style="dim") for note in part.notes)
     return Group(*map(grid_table, part.grids), *notes, "")

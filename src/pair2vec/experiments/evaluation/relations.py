@@ -24,7 +24,7 @@ from pair2vec.api import Pair2vec
 from pair2vec.errors import InputError, UsageError
 from pair2vec.experiments.evaluation.analogy_sets import non_blank_lines
 from pair2vec.experiments.evaluation.classification import (
-    Calibration,
+    CalibrationScores,
     ClassificationScores,
     calibration,
     f1_scores,
@@ -143,7 +143,7 @@ class RelationRow(NamedTuple):
     views: tuple[str, ...]
     val: ClassificationScores
     test: ClassificationScores
-    calibration: Calibration | None
+    calibration: CalibrationScores | None
     """On the test split."""
 
     def to_json(self) -> dict[str, object]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pair2vec.api import Pair2vec
-from pair2vec.experiments.report.grid import NOTHING, Grid, Part
+from pair2vec.experiments.report.grid import NOTHING, Grid, ReportPart
 from pair2vec.relations.relations import Relations
 
 
@@ -97,7 +97,7 @@ def score_software_talk(
     )
 
 
-def software_part(rows: Mapping[str, SoftwareScores], unknown: Sequence[str]) -> Part:
+def software_part(rows: Mapping[str, SoftwareScores], unknown: Sequence[str]) -> ReportPart:
     """For a terminal."""
     head = ("", "opposites called antonym", "synonyms called antonym", "AUC")
     cells = [
@@ -111,7 +111,7 @@ def software_part(rows: Mapping[str, SoftwareScores], unknown: Sequence[str]) ->
         )
         for name, scores in rows.items()
     ]
-    return Part(
+    return ReportPart(
         "Software talk",
         [Grid("Software talk", head, cells)],
         [

@@ -6,14 +6,14 @@ from importlib.resources import files
 from typing import Literal, NamedTuple
 
 from pair2vec.api import Pair2vec
-from pair2vec.experiments.report.grid import Grid, Part
+from pair2vec.experiments.report.grid import Grid, ReportPart
 
 WORD_TAB_ENTRIES = 12
 """How many entries of each word are judged: half of those that the page shows."""
 WORD_TAB_PATH = "pair2vec/experiments/evaluation/data/word_tab.toml"
 """Where a reader finds the rule."""
 
-Judgement = Literal["right", "wrong", "unjudged"]
+Verdict = Literal["right", "wrong", "unjudged"]
 _MARKS = {"right": "", "wrong": " ✗", "unjudged": " ?"}
 
 
@@ -24,7 +24,7 @@ class JudgedWord(NamedTuple):
     right: frozenset[tuple[str, str]]
     wrong: frozenset[tuple[str, str]]
 
-    def judge(self, relation: str, word: str) -> Judgement:
+    def judge(self, relation: str, word: str) -> Verdict:
         entry = (relation, word)
         if entry in self.right:
             return "right"
@@ -38,7 +38,7 @@ class TabEntry(NamedTuple):
     relation: str
     y: str
     probability: float
-    judgement: Judgement
+    judgement: Verdict
 
 
 class WordTabScores(NamedTuple):
@@ -48,7 +48,7 @@ class WordTabScores(NamedTuple):
     unknown: list[str]
     """Words that the model does not know, which have no entries."""
 
-    def count(self, judgement: Judgement) -> int:
+    def count(self, judgement: Verdict) -> int:
         return sum(entry.judgement == judgement for entry in self.entries)
 
     def to_json(self) -> dict[str, object]:
@@ -91,7 +91,7 @@ def score_word_tab(model: Pair2vec, words: Sequence[JudgedWord]) -> WordTabScore
     return WordTabScores(entries, [judged.word for judged in words if judged not in known])
 
 
-def word_tab_part(scores: WordTabScores) -> Part:
+def word_tab_part(scores: WordTabScores) -> ReportPart:
     """For a terminal: each word's entries, those that are not right marked."""
     by_word: dict[str, list[TabEntry]] = {}
     for entry in scores.entries:
@@ -101,7 +101,7 @@ def word_tab_part(scores: WordTabScores) -> Part:
         for word, own in by_word.items()
     ]
     unjudged, unknown = scores.count("unjudged"), ", ".join(scores.unknown)
-    return Part(
+    return ReportPart(
         "Word tab",
         [Grid("Word tab", ("word", "right", "entries"), rows, labels=3)],
         [

@@ -30,7 +30,7 @@ class Grid(NamedTuple):
     """How many of the first columns are words; the others are figures."""
 
 
-class Part(NamedTuple):
+class ReportPart(NamedTuple):
     """A part of the report: tables of the paper beside measurements, and perhaps the figure."""
 
     title: str

@@ -11,7 +11,7 @@ from typing import Any
 from pair2vec.errors import UsageError
 from pair2vec.experiments.evaluation.results import RunResult
 from pair2vec.experiments.report.figures import alpha_svg, inline_svg
-from pair2vec.experiments.report.grid import MISSING, Grid, Part, escaped, markdown_row
+from pair2vec.experiments.report.grid import MISSING, Grid, ReportPart, escaped, markdown_row
 from pair2vec.experiments.report.sections import (
     analogies_part,
     definitions_part,
@@ -33,7 +33,9 @@ _NO_CURVES = "The figure (fig:dlie) is missing: no stored run has accuracy by α
 _NO_MATPLOTLIB = "The figure (fig:dlie) is not drawn: pip install 'pair2vec[plot]'."
 
 
-def report_parts(results: Sequence[RunResult], config: Mapping[str, Any], model: str) -> list[Part]:
+def report_parts(
+    results: Sequence[RunResult], config: Mapping[str, Any], model: str
+) -> list[ReportPart]:
     """The parts of the report, from stored results alone.
 
     Args:
@@ -75,7 +77,7 @@ def check_report_folder(folder: Path) -> None:
         )
 
 
-def write_report(folder: Path, parts: Sequence[Part], head: Sequence[str]) -> Path:
+def write_report(folder: Path, parts: Sequence[ReportPart], head: Sequence[str]) -> Path:
     """Write a report over an earlier one in `folder`: each file atomically, the page last."""
     curves = next((part.curves for part in parts if part.curves), None)
     svg = alpha_svg(curves) if curves else None
@@ -92,7 +94,7 @@ def write_report(folder: Path, parts: Sequence[Part], head: Sequence[str]) -> Pa
     return folder / REPORT_PAGE
 
 
-def _markdown_page(head: Sequence[str], parts: Sequence[Part], picture: str | None) -> str:
+def _markdown_page(head: Sequence[str], parts: Sequence[ReportPart], picture: str | None) -> str:
     """A title and lines below it, then the parts.
 
     Args:
@@ -108,7 +110,7 @@ def _markdown_page(head: Sequence[str], parts: Sequence[Part], picture: str | No
     return "\n\n".join(blocks) + "\n"
 
 
-def _markdown_figure(part: Part, picture: str | None) -> list[str]:
+def _markdown_figure(part: ReportPart, picture: str | None) -> list[str]:
     if part.curves is None:
         return []
     if not part.curves:
@@ -140,7 +142,7 @@ svg { width: 100%; max-width: 40rem; height: auto; }
 """
 
 
-def _html_page(head: Sequence[str], parts: Sequence[Part], svg: str | None) -> str:
+def _html_page(head: Sequence[str], parts: Sequence[ReportPart], svg: str | None) -> str:
     """A title and lines below it, then the parts.
 
     Args:
@@ -168,7 +170,7 @@ def _html_page(head: Sequence[str], parts: Sequence[Part], svg: str | None) -> s
     )
 
 
-def _html_part(number: int, part: Part, svg: str | None) -> str:
+def _html_part(number: int, part: ReportPart, svg: str | None) -> str:
     notes = "\n".join(f"<li>{escape(note)}</li>" for note in part.notes)
     return "\n".join(
         [
@@ -181,7 +183,7 @@ def _html_part(number: int, part: Part, svg: str | None) -> str:
     )
 
 
-def _html_figure(part: Part, svg: str | None) -> list[str]:
+def _html_figure(part: ReportPart, svg: str | None) -> list[str]:
     if part.curves is None:
         return []
     if not part.curves:

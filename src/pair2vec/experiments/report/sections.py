@@ -21,7 +21,7 @@ from pair2vec.experiments.qa.tables import (
     qa_summaries,
     squad_protocol,
 )
-from pair2vec.experiments.report.grid import MISSING, NOTHING, Grid, Part
+from pair2vec.experiments.report.grid import MISSING, NOTHING, Grid, ReportPart
 
 _PAPER_GAINS = {"encyclopedic": "+356 %", "lexicographic": "+51 %"}
 """From the paper's text on its figure: by how much the combination is better than 3CosAdd."""
@@ -62,7 +62,9 @@ class _BatsRun(NamedTuple):
     protocol: Mapping[str, Any]
 
 
-def analogies_part(results: Sequence[RunResult], recorded: Mapping[str, Any], model: str) -> Part:
+def analogies_part(
+    results: Sequence[RunResult], recorded: Mapping[str, Any], model: str
+) -> ReportPart:
     """`fig:dlie` and `tab:top_relations`.
 
     Args:
@@ -76,7 +78,7 @@ def analogies_part(results: Sequence[RunResult], recorded: Mapping[str, Any], mo
     # The figure is of one run: that of this model, if there is one.
     by_alpha = sorted(filter(_has_curves, results), key=lambda result: result["model"] != model)
     shown = by_alpha[0] if by_alpha else None
-    return Part(
+    return ReportPart(
         "Analogies: BATS",
         [_groups_grid(runs), _alpha_grid(shown), _relations_grid(shown)],
         [
@@ -165,7 +167,7 @@ def _protocol_text(protocol: Mapping[str, Any]) -> str:
     return ", ".join(shown) or "no protocol is recorded"
 
 
-def slots_part(results: Sequence[RunResult], recorded: Mapping[str, Any], model: str) -> Part:
+def slots_part(results: Sequence[RunResult], recorded: Mapping[str, Any], model: str) -> ReportPart:
     """`tab:kbc_word_prediction`.
 
     Args:
@@ -196,7 +198,7 @@ def slots_part(results: Sequence[RunResult], recorded: Mapping[str, Any], model:
         notes.append(f"{model}, by its config: {_correct_rows(by_config)}")
     head = ("relation", "pattern", "X", "Y, the paper's", *(f"Y, {name}" for name in names))
     grid = Grid("Slot filling (tab:kbc_word_prediction)", head, rows, labels=len(head))
-    return Part("Slots", [grid], notes)
+    return ReportPart("Slots", [grid], notes)
 
 
 def _printed(row: SlotRow) -> str:
@@ -232,7 +234,7 @@ _RELATE_COLUMNS = {
 """By title, a metric of `eval relate`, and the one that it is a count of."""
 
 
-def relate_parts(results: Sequence[RunResult]) -> list[Part]:
+def relate_parts(results: Sequence[RunResult]) -> list[ReportPart]:
     """Which relation holds between two words; nothing without a run: the paper has no such table.
 
     Args:
@@ -253,7 +255,7 @@ def relate_parts(results: Sequence[RunResult]) -> list[Part]:
         "pair2vec eval relate prints the protocol and what is wrong with the data.",
     ]
     grid = Grid("Relations of two words", head, rows, labels=2)
-    return [Part("Which relation holds", [grid], notes)]
+    return [ReportPart("Which relation holds", [grid], notes)]
 
 
 def _relate_figures(metrics: Mapping[str, Any]) -> list[str]:
@@ -264,7 +266,7 @@ def _relate_figures(metrics: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def pmi_part(results: Sequence[RunResult]) -> Part:
+def pmi_part(results: Sequence[RunResult]) -> ReportPart:
     """`tab:pmi_generalizations`, with values where triples were counted."""
     triples = [f"{r['x']}, {r['y']}: {r['pattern']}" for r in results] or ["measured"]
     rows = [
@@ -278,7 +280,7 @@ def pmi_part(results: Sequence[RunResult]) -> Part:
     ]
     head = ("measure", "definition", *triples)
     grid = Grid("Generalisations of PMI (tab:pmi_generalizations)", head, rows, labels=2)
-    return Part("PMI of three", [grid], notes)
+    return ReportPart("PMI of three", [grid], notes)
 
 
 def _value(measure: str, metrics: Mapping[str, float | None]) -> str:
@@ -289,7 +291,7 @@ def _value(measure: str, metrics: Mapping[str, float | None]) -> str:
     return ("∞" if measure == "si1" else "−∞") if value is None else f"{value:.2f}"
 
 
-def nli_part(results: Sequence[RunResult]) -> Part:
+def nli_part(results: Sequence[RunResult]) -> ReportPart:
     """`tab:nli_res` and `tab:glockner_res`: one pair of tables a training set."""
     summaries = nli_summaries(results)
     grids = [grid for summary in summaries for grid in nli_grids(summary, _MULTINLI)]
@@ -297,22 +299,22 @@ def nli_part(results: Sequence[RunResult]) -> Part:
     if rows := missing_rows(summaries):
         missing = nli_grids(NliSummary(NliProtocol((), {}), rows), _MULTINLI)[:2]
         grids += [grid._replace(title=f"{grid.title}: not run") for grid in missing]
-    return Part(
+    return ReportPart(
         "Natural language inference", [grid for grid in grids if grid.rows], [*dict.fromkeys(notes)]
     )
 
 
-def qa_parts(results: Sequence[RunResult]) -> list[Part]:
+def qa_parts(results: Sequence[RunResult]) -> list[ReportPart]:
     """`tab:qa_res` and `tab:ablations`: one of each a training set."""
     summaries = qa_summaries(results)
     notes = [*dict.fromkeys(line for summary in summaries for line in squad_protocol(summary))]
     return [
-        Part("Question answering", [qa_grid(summary) for summary in summaries], notes),
-        Part("Ablations", [ablation_grid(summary) for summary in summaries], notes),
+        ReportPart("Question answering", [qa_grid(summary) for summary in summaries], notes),
+        ReportPart("Ablations", [ablation_grid(summary) for summary in summaries], notes),
     ]
 
 
-def runs_part(results: Sequence[RunResult]) -> Part:
+def runs_part(results: Sequence[RunResult]) -> ReportPart:
     """All runs that the report is of, with the commands that reproduce them."""
     head = ("task", "of", "recipe", "seed", "date", "corpus", "command")
     rows = [
@@ -328,7 +330,9 @@ def runs_part(results: Sequence[RunResult]) -> Part:
         for run in results
     ]
     notes = ["One file a run, as --results writes it."] if rows else ["No run is stored."]
-    return Part("Runs", [Grid("Stored runs", head, rows, labels=len(head))] if rows else [], notes)
+    return ReportPart(
+        "Runs", [Grid("Stored runs", head, rows, labels=len(head))] if rows else [], notes
+    )
 
 
 def _subject(run: Mapping[str, Any]) -> str:
@@ -351,14 +355,14 @@ def _corpus(run: Mapping[str, Any]) -> str:
     return f"{tokens}{', '.join(corpus.get('sources', []))}" or NOTHING
 
 
-def definitions_part() -> Part:
+def definitions_part() -> ReportPart:
     """The paper's tables and figure that have nothing to measure, and where they are found."""
     rows = [
         ("tab:patterns", "pairs of words and their contexts", "pair2vec contexts CORPUS hot cold"),
         ("tab:objectives", "the objectives", "pair2vec train: negatives.words=0 is bivariate"),
         ("fig:pair2vec_integration", "pair vectors in attention", "pair2vec.injection"),
     ]
-    return Part(
+    return ReportPart(
         "Without figures",
         [Grid("Tables without figures", ("", "what", "here"), rows, labels=3)],
         [],
