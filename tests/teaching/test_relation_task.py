@@ -1,0 +1,232 @@
+"""The relation loss beside the objective: its head, its steps, and runs that are resumed."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from tests.teaching.small_task import (
+    CPU,
+    FACTS,
+    RELATIONS,
+    head_scores,
+    make_task,
+    random_pairs,
+    rule,
+    task_data,
+)
+from tests.training.small_run import SIZE, after, assert_identical, run, small
+
+import pair2vec
+from pair2vec.encoders.context import ContextConfig
+from pair2vec.encoders.pair import PairConfig
+from pair2vec.errors import UsageError
+from pair2vec.model.folder import SavedModel
+from pair2vec.relations.head import HeadScorer, RelationHead
+from pair2vec.teaching.relation_task import RelationTask, RelationTaskConfig, TorchRelationHead
+from pair2vec.text.corpus import Corpus
+from pair2vec.training.network import Network
+from pair2vec.training.publish import publish
+from pair2vec.training.train import Interrupted, TaskSource
+from pair2vec.training.trainer import RunContext, Trainer
+
+STEPS = 24
+RECIPE = small(steps=STEPS, checkpoint_steps=7)
+INVERSE = list(RELATIONS.inverse)
+
+
+@pytest.fixture
+def network(corpus: Corpus) -> Network:
+    generator = torch.Generator().manual_seed(0)
+    size = len(corpus.vocabulary)
+    network = Network(
+        size, PairConfig(dimension=8, layers=2), ContextConfig(dimension=8, hidden=4), generator
+    )
+    network.pair_words.copy_(torch.randn(size, 8, generator=generator))
+    return network
+
+
+def loss(task: RelationTask, network: Network, corpus: Corpus) -> float:
+    """The cross-entropy of the rule."""
+    x, y = random_pairs(corpus.vocabulary, 400, 0)
+    scores = head_scores(task.head, network, corpus.vocabulary, x, y)
+    return float(torch.nn.functional.cross_entropy(scores, torch.from_numpy(rule(x, y))))
+
+
+def test_a_swapped_pair_is_in_the_inverse_relations() -> None:
+    head = TorchRelationHead(6, 7, RELATIONS, seed=3)
+    torch.nn.init.normal_(head.negation, generator=torch.Generator().manual_seed(0))
+    one, other = torch.randn(2, 5, 6, generator=torch.Generator().manual_seed(1))
+    negated = torch.tensor([0.0, 1, 0, 1, 1])
+    forward, backward = head(one, other, negated), head(other, one, negated)
+    torch.testing.assert_close(forward, backward[:, INVERSE])
+    assert not torch.allclose(forward, backward, atol=1e-3)
+    assert not torch.allclose(forward, head(one, other, 1 - negated), atol=1e-3)
+
+
+def test_heads_of_one_seed_are_equal_and_leave_the_global_generator_alone() -> None:
+    state = torch.random.get_rng_state()
+    one, again, other = (TorchRelationHead(6, 7, RELATIONS, seed) for seed in (0, 0, 1))
+    assert torch.equal(state, torch.random.get_rng_state())
+    assert torch.equal(one.hidden.weight, again.hidden.weight)
+    assert not torch.equal(one.hidden.weight, other.hidden.weight)
+
+
+def test_steps_reduce_the_loss_and_train_r_and_its_words(corpus: Corpus, network: Network) -> None:
+    task = make_task(corpus.vocabulary, 8, every=1, batch=256)
+    before = loss(task, network, corpus)
+    words, weights = network.pair_words.clone(), network.pair.state_dict()
+    weights = {name: tensor.clone() for name, tensor in weights.items()}
+    contexts = {name: tensor.clone() for name, tensor in network.context.state_dict().items()}
+    for step in range(60):
+        task.train_step(network, step, 1.0)
+    assert loss(task, network, corpus) < 0.7 * before
+    assert not torch.equal(words, network.pair_words)
+    for name, tensor in network.pair.state_dict().items():
+        assert not torch.equal(tensor, weights[name]), name
+    for name, tensor in network.context.state_dict().items():
+        assert torch.equal(tensor, contexts[name]), name
+
+
+def test_only_every_few_steps_it_is_the_task_s_turn(corpus: Corpus, network: Network) -> None:
+    task = make_task(corpus.vocabulary, 8, every=3)
+    changed = []
+    for step in range(7):
+        before = task.head.output.weight.clone()
+        words = network.pair_words.clone()
+        task.train_step(network, step, 1.0)
+        changed.append(not torch.equal(before, task.head.output.weight))
+        assert changed[-1] != torch.equal(words, network.pair_words)
+    assert changed == [True, False, False, True, False, False, True]
+
+
+def test_the_rate_of_the_schedule_scales_a_step(corpus: Corpus, network: Network) -> None:
+    still = make_task(corpus.vocabulary, 8)
+    before = {name: tensor.clone() for name, tensor in network.state_dict().items()}
+    still.train_step(network, 0, 0.0)
+    for name, tensor in network.state_dict().items():
+        assert torch.equal(tensor, before[name]), name
+    steps = []
+    for rate in (1.0, 0.5):
+        task = make_task(corpus.vocabulary, 8)
+        weight = task.head.output.weight.clone()
+        task.train_step(network, 0, rate)
+        steps.append((task.head.output.weight - weight).abs().max().item())
+        network.load_state_dict(before)
+    assert steps[0] == pytest.approx(2 * steps[1], rel=1e-3)
+
+
+@pytest.mark.parametrize(("share", "learns_gold"), [(0.95, True), (0.0, False)])
+def test_the_gold_share_weighs_wordnet_against_teachers(
+    share: float, learns_gold: bool, corpus: Corpus, network: Network
+) -> None:
+    data = task_data(corpus.vocabulary, taught_label=1)
+    task = make_task(corpus.vocabulary, 8, data, gold_share=share, every=1)
+    for step in range(100):
+        task.train_step(network, step, 1.0)
+    x, y, gold = data.gold
+    found = head_scores(task.head, network, corpus.vocabulary, x, y).argmax(dim=1).numpy()
+    assert (np.mean(found == gold) > 0.6) == learns_gold
+    assert (np.mean(found == 1) > 0.95) != learns_gold
+
+
+def test_a_task_continues_from_its_state(corpus: Corpus, network: Network) -> None:
+    task, other = make_task(corpus.vocabulary, 8), make_task(corpus.vocabulary, 8, seed=9)
+    for step in range(6):
+        task.train_step(network, step, 1.0)
+    kept = {name: tensor.clone() for name, tensor in network.state_dict().items()}
+    other.restore({name: tensor.clone() for name, tensor in task.state().items()})
+    task.train_step(network, 6, 0.7)
+    expected = {name: tensor.clone() for name, tensor in network.state_dict().items()}
+    network.load_state_dict(kept)
+    other.train_step(network, 6, 0.7)
+    for name, tensor in network.state_dict().items():
+        assert torch.equal(tensor, expected[name]), name
+    for name, tensor in other.state().items():
+        assert torch.equal(tensor, task.state()[name]), name
+
+
+def source(corpus: Corpus, identity: dict[str, Any] | None = None) -> TaskSource:
+    return TaskSource(lambda _: make_task(corpus.vocabulary, SIZE), identity or {"labels": "abc"})
+
+
+@pytest.fixture(scope="module")
+def model(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> SavedModel:
+    """Taught without interruption."""
+    return run(corpus, tmp_path_factory.mktemp("models") / "model", RECIPE, task=source(corpus))
+
+
+@pytest.mark.parametrize("steps", [1, 7, 16])
+def test_a_taught_run_stopped_and_resumed_gives_the_same_model_to_the_bit(
+    steps: int, corpus: Corpus, model: SavedModel, tmp_path: Path
+) -> None:
+    out = tmp_path / "model"
+    with pytest.raises(Interrupted):
+        run(corpus, out, RECIPE, task=source(corpus), should_stop=after(steps))
+    resumed = run(corpus, out, RECIPE, task=source(corpus), resume=True)
+    assert_identical(resumed, model)
+    assert resumed.config["relations"] == model.config["relations"]
+    assert "relation.hidden.weight" in resumed.names
+
+
+@pytest.mark.parametrize("other", [{"labels": "xyz"}, None], ids=["labels", "none"])
+def test_a_run_resumes_with_the_same_labels_alone(
+    other: dict[str, Any] | None, corpus: Corpus, tmp_path: Path
+) -> None:
+    with pytest.raises(Interrupted):
+        run(corpus, tmp_path, RECIPE, task=source(corpus), should_stop=after(2))
+    task = source(corpus, other) if other else None
+    with pytest.raises(UsageError, match="was begun with another labels; resume with the same"):
+        run(corpus, tmp_path, RECIPE, task=task, resume=True)
+
+
+def test_the_published_config_says_what_the_head_predicts(
+    model: SavedModel, corpus: Corpus
+) -> None:
+    facts = model.config["relations"]
+    assert facts["names"] == list(RELATIONS.names)
+    assert facts["inverse"] == INVERSE
+    assert facts["bias"][2] == facts["bias"][3]
+    assert facts["scale"] > 0
+    held_out = task_data(corpus.vocabulary).held_out
+    assert facts["unrelated"] == pytest.approx(np.mean(held_out.label == 4))
+    assert facts["dev"]["pairs"] == len(held_out.x)
+    assert model.config["teaching"] == FACTS
+    assert pair2vec.load(model.folder).relate("able", "unable")
+
+
+def test_the_published_head_computes_what_was_trained(corpus: Corpus, tmp_path: Path) -> None:
+    vocabulary = corpus.vocabulary
+    task = make_task(vocabulary, SIZE)
+    vectors = torch.randn(len(vocabulary), SIZE, generator=torch.Generator().manual_seed(0))
+    context = RunContext(tmp_path / "run", CPU, lambda _: None, lambda: False)
+    trainer = Trainer(corpus, RECIPE, vectors, None, context, task)
+    assert trainer.run()
+    with torch.no_grad():
+        task.head.negation.copy_(torch.tensor([0.5, 2, -1, 3, 0]))
+    saved = publish(trainer, corpus, tmp_path / "model", "float32", overwrite=False)
+    x, y = random_pairs(vocabulary, 300, 5)
+    x, y = np.append(x, vocabulary.ids["able"]), np.append(y, vocabulary.ids["unable"])
+    expected = head_scores(task.head, trainer.network, vocabulary, x, y).numpy()
+    scorer = HeadScorer(RelationHead(saved), pair2vec.load(saved.folder).space)
+    np.testing.assert_allclose(scorer.logits(x, y), expected, atol=1e-4)
+    config = RelationHead(saved).config
+    scores = expected * config.scale + np.array(config.bias)
+    probabilities = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(scorer(x, y), probabilities, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"every": 0}, "every, batch and hidden must be 1 or more"),
+        ({"batch": 0}, "every, batch and hidden must be 1 or more"),
+        ({"hidden": 0}, "every, batch and hidden must be 1 or more"),
+        ({"gold_share": 1.0}, "gold_share is 1.0; it must be below 1"),
+        ({"gold_share": -0.1}, "gold_share is -0.1; it must be below 1"),
+    ],
+)
+def test_a_setting_that_cannot_be_is_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        RelationTaskConfig(**changes)
