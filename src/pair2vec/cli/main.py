@@ -16,8 +16,7 @@ from pair2vec.cli.qa import qa_app
 from pair2vec.cli.query import analogy, fill, nearest, neighbours, pair, score_command
 from pair2vec.cli.relate import relate
 from pair2vec.cli.serve import serve
-from pair2vec.cli.teach import teach_command
-from pair2vec.cli.train import train_command, vectors
+from pair2vec.cli.train import teach_command, train_command, vectors
 from pair2vec.errors import Pair2vecError
 from pair2vec.version import __version__
 
