@@ -13,12 +13,16 @@ from tests.triples.enumerator import Triple, enumerate_triples, make_corpus
 
 from pair2vec.errors import InputError
 from pair2vec.text.corpus import Corpus, open_corpus
-from pair2vec.triples.epoch import START, EpochPosition, TripleBatch, TriplesConfig, TripleStream
-from pair2vec.triples.subsampling import (
+from pair2vec.triples.epoch import (
+    START,
+    EpochPosition,
     FrequentPairs,
     NoSubsampling,
     PairSubsampling,
     SubsamplingRule,
+    TripleBatch,
+    TriplesConfig,
+    TripleStream,
     WordSubsampling,
 )
 from pair2vec.triples.windows import find_triples, triple_words
