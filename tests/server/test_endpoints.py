@@ -9,10 +9,9 @@ from starlette.testclient import TestClient
 from tests.tiny_model import ALL_ANSWERS, WORDS, taught_model
 
 from pair2vec.api import DirectedPair, Pair2vec, load
-from pair2vec.server.app import make_app
+from pair2vec.server.app import HEADERS, make_app
 from pair2vec.server.endpoints import ENDPOINTS, RELATION_ENDPOINTS, Resources
 from pair2vec.server.handlers import ServerConfig
-from pair2vec.server.middleware import HEADERS
 
 
 def answer(client: TestClient, name: str, **parameters: object) -> dict[str, object]:
