@@ -22,9 +22,8 @@ import torch
 
 import gpu
 from pair2vec.arrays import Int64Array
-from pair2vec.experiments.embedders.embedder import Embedder
+from pair2vec.experiments.embedders.embedder import Embedder, WordVectorEmbedder
 from pair2vec.experiments.embedders.open import open_embedder
-from pair2vec.experiments.embedders.word_vectors import WordVectorEmbedder
 from pair2vec.experiments.qa.answerer import QaSettings, qa_settings, span_odds
 from pair2vec.experiments.qa.batches import EncodedQuestions, QaBatch, QaBatches, answering_windows
 from pair2vec.experiments.qa.bidaf import Bidaf

@@ -4,8 +4,12 @@ import pytest
 import torch
 
 from pair2vec.errors import UsageError
-from pair2vec.experiments.embedders.embedder import EmbedderInputs, ScalarMix, pad_rows
-from pair2vec.experiments.embedders.word_vectors import WordVectorEmbedder
+from pair2vec.experiments.embedders.embedder import (
+    EmbedderInputs,
+    ScalarMix,
+    WordVectorEmbedder,
+    pad_rows,
+)
 
 
 def test_inputs_move_as_a_whole() -> None:

@@ -10,9 +10,9 @@ from tests.tiny_model import save_tiny_model
 
 from pair2vec.errors import InputError
 from pair2vec.experiments.embedders.elmo import Elmo
+from pair2vec.experiments.embedders.embedder import WordVectorEmbedder
 from pair2vec.experiments.embedders.hugging_face import HuggingFaceEncoder
 from pair2vec.experiments.embedders.open import open_embedder
-from pair2vec.experiments.embedders.word_vectors import WordVectorEmbedder
 from pair2vec.word_vectors.formats import write_vec
 
 

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from pair2vec.errors import InputError
-from pair2vec.experiments.embedders.word_vectors import WordVectorEmbedder
+from pair2vec.experiments.embedders.embedder import WordVectorEmbedder
 from pair2vec.word_vectors.formats import write_vec
 
 WORDS = ["the", "Paris", "paris", "cat", "Été", "<s>", "zeroes"]

@@ -7,9 +7,8 @@ from pathlib import Path
 from pair2vec.errors import InputError
 from pair2vec.experiments.embedders.elmo import Elmo
 from pair2vec.experiments.embedders.elmo_files import find_elmo_files
-from pair2vec.experiments.embedders.embedder import Embedder
+from pair2vec.experiments.embedders.embedder import Embedder, WordVectorEmbedder
 from pair2vec.experiments.embedders.hugging_face import HuggingFaceEncoder
-from pair2vec.experiments.embedders.word_vectors import WordVectorEmbedder
 
 _TOKENIZER_FILES = (
     *("tokenizer.json", "tokenizer_config.json", "tokenizer.model", "vocab.txt", "vocab.json"),
