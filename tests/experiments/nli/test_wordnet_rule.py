@@ -7,8 +7,8 @@ from tests.real_data import real_data
 from tests.wordnet.real_wordnet import real_wordnet
 from tests.wordnet.small_wordnet import SMALL, Link, meaning, small_wordnet
 
+from pair2vec.experiments.nli.evaluate import wordnet_label
 from pair2vec.experiments.nli.examples import read_nli_set
-from pair2vec.experiments.nli.wordnet_rule import wordnet_label
 
 WORLD = (
     *SMALL,
