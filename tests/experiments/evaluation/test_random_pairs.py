@@ -7,7 +7,7 @@ import pytest
 from tests.tiny_model import ALL_ANSWERS, WORDS, taught_model
 
 from pair2vec.api import Pair2vec, load
-from pair2vec.experiments.evaluation.random_pairs import (
+from pair2vec.experiments.evaluation.relate import (
     RANDOM_WORDS,
     draw_random_pairs,
     random_part,

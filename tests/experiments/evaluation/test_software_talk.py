@@ -9,7 +9,7 @@ from tests.rendering import rendered
 from tests.tiny_model import save_tiny_model
 
 from pair2vec.api import Pair2vec, load
-from pair2vec.experiments.evaluation.software_talk import (
+from pair2vec.experiments.evaluation.handwritten import (
     CalledPair,
     SoftwarePair,
     SoftwareScores,

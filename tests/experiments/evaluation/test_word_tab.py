@@ -9,7 +9,7 @@ from tests.rendering import rendered
 from tests.tiny_model import ALL_ANSWERS, taught_model
 
 from pair2vec.api import Pair2vec, load
-from pair2vec.experiments.evaluation.word_tab import (
+from pair2vec.experiments.evaluation.handwritten import (
     WORD_TAB_ENTRIES,
     WORD_TAB_PATH,
     JudgedWord,

@@ -1,21 +1,33 @@
 """How well a model says which relation holds: on held-out words, and on what users ask it.
 
 Four parts, each of which fails in another way: WordNet's pairs of words that nothing was learned
-from (`held_out_pairs`), opposites and synonyms of software talk (`software_talk`), random pairs,
-most of which are in no relation (`random_pairs`), and the lists of the explorer's Word tab, judged
-by hand (`word_tab`).
+from (`held_out_pairs`), opposites and synonyms of software talk, random pairs, most of which are in
+no relation, and the lists of the explorer's Word tab, judged by hand (`handwritten`).
 """
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from rich.console import Group
 from rich.text import Text
 
 from pair2vec.api import Pair2vec
+from pair2vec.arrays import FloatArray
 from pair2vec.errors import UsageError
+from pair2vec.experiments.evaluation.handwritten import (
+    SoftwareScores,
+    WordTabScores,
+    read_software_talk,
+    read_word_tab,
+    score_software_talk,
+    score_word_tab,
+    software_part,
+    word_tab_part,
+)
 from pair2vec.experiments.evaluation.held_out_pairs import (
     ALL,
     PAIRS_FILE,
@@ -24,39 +36,55 @@ from pair2vec.experiments.evaluation.held_out_pairs import (
     held_out_part,
     score_held_out_pairs,
 )
-from pair2vec.experiments.evaluation.random_pairs import (
-    RANDOM_PAIRS,
-    RANDOM_SEED,
-    RANDOM_WORDS,
-    RandomScores,
-    draw_random_pairs,
-    random_part,
-    score_random_pairs,
-)
 from pair2vec.experiments.evaluation.results import RunResult, command_line, model_provenance
-from pair2vec.experiments.evaluation.software_talk import (
-    SoftwareScores,
-    read_software_talk,
-    score_software_talk,
-    software_part,
-)
-from pair2vec.experiments.evaluation.word_tab import (
-    WordTabScores,
-    read_word_tab,
-    score_word_tab,
-    word_tab_part,
-)
-from pair2vec.experiments.report.grid import ReportPart, grid_table
+from pair2vec.experiments.nli.evaluate import LabelAccuracy, wilson_accuracy
+from pair2vec.experiments.report.grid import Grid, ReportPart, grid_table
 from pair2vec.model.folder import SavedModel
-from pair2vec.relations.definitions import read_definitions
+from pair2vec.relations.definitions import NONE, read_definitions
 from pair2vec.relations.head import read_head_config
 from pair2vec.relations.regression import UNRELATED
-from pair2vec.relations.relate import THRESHOLD
+from pair2vec.relations.relate import THRESHOLD, UNCLEAR
 from pair2vec.relations.relations import Relations
-from pair2vec.text.vocabulary import SPECIAL_TOKENS
+from pair2vec.relations.word_forms import is_form
+from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 
 HEAD, FITTED = "relation head", "fitted to the built-in examples"
 """What predicts relations: a taught model has both, the second as a baseline."""
+
+RANDOM_PAIRS = 100_000
+RANDOM_WORDS = 20_000
+"""They are of so many most frequent words."""
+RANDOM_SEED = 0
+
+_MOST_CONFIDENT = 20
+_DRAWS = 20
+"""How often pairs are drawn anew at most, where forms of one word left too few."""
+
+
+class RandomPair(NamedTuple):
+    """A random pair that is called related."""
+
+    x: str
+    y: str
+    relation: str
+    probability: float
+
+
+class RandomScores(NamedTuple):
+    """How often random pairs are called related."""
+
+    called: LabelAccuracy
+    """The share of pairs in percent, with its interval."""
+    by_relation: dict[str, int]
+    """How many are called so, the most frequent relation first."""
+    most_confident: list[RandomPair]
+
+    def to_json(self) -> dict[str, object]:
+        """As ``--json`` prints it."""
+        n, share, low, high = self.called
+        pairs = [pair._asdict() for pair in self.most_confident]
+        figures = {"pairs": n, "called_related": share, "interval": [low, high]}
+        return {**figures, "by_relation": self.by_relation, "most_confident": pairs}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,6 +232,40 @@ def find_scorers(
     return {HEAD: model.relations(), FITTED: fitted}
 
 
+def draw_random_pairs(
+    vocabulary: Vocabulary, count: int = RANDOM_PAIRS, *, seed: int = RANDOM_SEED
+) -> list[tuple[str, str]]:
+    """Pairs of two frequent words that are no forms of one; the same for the same vocabulary."""
+    words = vocabulary.words[len(SPECIAL_TOKENS) :][:RANDOM_WORDS]
+    random = np.random.default_rng(seed)
+    pairs: list[tuple[str, str]] = []
+    for _ in range(_DRAWS):
+        drawn = random.integers(0, max(1, len(words)), (count, 2)).tolist() if words else []
+        pairs += [(words[a], words[b]) for a, b in drawn if not is_form(words[a], words[b])]
+        if len(pairs) >= count:
+            break
+    return pairs[:count]
+
+
+def score_random_pairs(model: Pair2vec, pairs: Sequence[tuple[str, str]]) -> RandomScores:
+    """How many of the pairs the model calls related."""
+    batch = model.relate_many(pairs)
+    names = batch.names.tolist()
+    is_called = [name not in {NONE, UNCLEAR} for name in names]
+    confidence: FloatArray = batch.probabilities.max(axis=1, initial=0)
+    order = np.argsort(-confidence, kind="stable").tolist()
+    first = [n for n in order if is_called[n]][:_MOST_CONFIDENT]
+    counts = Counter(name for name, is_so in zip(names, is_called, strict=True) if is_so)
+    return RandomScores(
+        wilson_accuracy(is_called),
+        dict(counts.most_common()),
+        [
+            RandomPair(pairs[n][0], pairs[n][1], names[n], round(float(confidence[n]), 4))
+            for n in first
+        ],
+    )
+
+
 def relate_tables(result: RelateResult) -> Group:
     """For a terminal: the four parts, each with its protocol and what is wrong with its data."""
     parts = [
@@ -224,3 +286,22 @@ def relate_tables(result: RelateResult) -> Group:
 def _shown(part: ReportPart) -> Group:
     notes = (Text(note, style="dim") for note in part.notes)
     return Group(*map(grid_table, part.grids), *notes, "")
+
+
+def random_part(scores: RandomScores) -> ReportPart:
+    """For a terminal."""
+    n, share, low, high = scores.called
+    rows = [("called related", f"{share:.2f} ({low:.2f}–{high:.2f})")]
+    rows += [(name, f"{100 * count / max(1, n):.2f}") for name, count in scores.by_relation.items()]
+    return ReportPart(
+        "Random pairs",
+        [Grid("Random pairs", ("", "% of pairs"), rows)],
+        [
+            f"{n:,} pairs of the {RANDOM_WORDS:,} most frequent words, seed {RANDOM_SEED}; no two "
+            "forms of one word. Called related: relate gives another name than none or unclear. "
+            "With Wilson's interval of 95 %, as if no word were in two pairs.",
+            "Wrong with the data: nobody has judged these pairs, and some are related, two animals "
+            "or two cities, say; the share is a limit to false alarms, not their rate. --json has "
+            f"the {_MOST_CONFIDENT} most confident ones.",
+        ],
+    )
