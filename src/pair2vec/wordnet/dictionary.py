@@ -183,7 +183,7 @@ class WordNet:
         path = self.folder / COUNTS_FILE
         counts: dict[tuple[str, str], dict[int, int]] = {}
         for number, line in enumerate(_read_lines(path) if path.exists() else [], start=1):
-            key, *values = line.split()
+            key, *values = line.split() or [""]
             lemma, _, fields = key.partition("%")
             pos = _COUNTED_TYPES.get(fields[:1])
             if pos is None or len(values) != 2 or not all(map(str.isdecimal, values)):
