@@ -229,15 +229,15 @@ def test_two_teachers_together_fit_labels_better_than_each() -> None:
 
 def test_combined_probabilities_sum_to_one_and_are_the_weighted_product() -> None:
     labels = np.random.default_rng(0).integers(0, 4, 50)
-    found = [noisy(labels, 1.0, 1), noisy(labels, 2.0, 2) * 100]
+    # Two that are sure of different relations: exponentials of all scores vanish in float32.
+    found = [200 * noisy(labels, 0.1, 1), 300 * noisy((labels + 1) % 4, 0.1, 2)]
     probabilities = combine(found, [0.7, 0.4])
     np.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=1e-5)
     product = np.exp(0.7 * found[0].astype(np.float64)) * np.exp(0.4 * found[1].astype(np.float64))
     expected = product / product.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(probabilities, expected, atol=1e-4)
-    np.testing.assert_allclose(
-        combine([found[0], found[0]], [1.0, 0.0]), np.exp(found[0]), atol=1e-5
-    )
+    own = noisy(labels, 1.0, 3)
+    np.testing.assert_allclose(combine([own, found[0]], [1.0, 0.0]), np.exp(own), atol=1e-5)
 
 
 def without_files(folder: Path) -> Path:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from tests.wordnet.real_wordnet import real_wordnet
-from tests.wordnet.small_wordnet import small_wordnet, write_wordnet
+from tests.wordnet.small_wordnet import meaning, small_wordnet, write_wordnet
 
 from pair2vec.errors import InputError
 from pair2vec.wordnet import dictionary
@@ -178,3 +178,52 @@ def test_every_lemma_of_the_real_wordnet_is_in_its_synsets() -> None:
         for lemma in lemmas:
             for words in words_of(wordnet, lemma, pos):
                 assert lemma in {word.lower() for word in words}
+
+
+def test_senses_are_counted_by_their_number_and_part_of_speech(tmp_path: Path) -> None:
+    folder = write_wordnet(tmp_path)
+    (folder / "cntlist.rev").write_text(
+        "dog%1:03:00:: 1 42\nsaw%1:03:00:: 1 3\nsaw%2:30:00:: 1 7\nicy%5:00:00:cold:00 1 2\n"
+        "dog%1:03:09:: 9 1\nunheard%1:03:00:: 1 5\n"
+    )
+    wordnet = WordNet.open(folder)
+    assert wordnet.sense_counts("dog", "n") == (42, 0)
+    assert (wordnet.sense_counts("saw", "n"), wordnet.sense_counts("saw", "v")) == ((3,), (7,))
+    assert wordnet.sense_counts("icy", "a") == (2,)
+    assert wordnet.sense_counts("dog", "v") == () == wordnet.sense_counts("unheard", "n")
+
+
+def test_a_wordnet_without_counts_has_senses_that_were_never_counted(tmp_path: Path) -> None:
+    assert small_wordnet(tmp_path).sense_counts("dog", "n") == (0, 0)
+    (tmp_path / "cntlist.rev").write_text("")
+    assert WordNet.open(tmp_path).sense_counts("dog", "n") == (0, 0)
+
+
+@pytest.mark.parametrize(
+    "line", ["", "dog", "dog%1:03:00:: 1", "dog%1:03:00:: 1 x", "dog%9:03:00:: 1 2", "dog 1 2"]
+)
+def test_a_damaged_line_of_counts_is_named(line: str, tmp_path: Path) -> None:
+    folder = write_wordnet(tmp_path)
+    (folder / "cntlist.rev").write_text(f"cat%1:03:00:: 1 2\n{line}\nwolf%1:03:00:: 1 2\n")
+    with pytest.raises(InputError, match=r"cntlist\.rev, line 2: expected a sense key, .*a count;"):
+        WordNet.open(folder).sense_counts("dog", "n")
+
+
+def test_a_synset_has_the_number_of_its_lexicographer_file(tmp_path: Path) -> None:
+    places = [meaning("Paris", "n", "Paris", file=15), meaning("glass", "n", "glass", file=6)]
+    wordnet = small_wordnet(tmp_path, places)
+    (paris,), (glass,) = wordnet.synset_ids("paris", "n"), wordnet.synset_ids("glass", "n")
+    assert wordnet.synset(paris).lexicographer_file == dictionary.LOCATION
+    assert wordnet.synset(glass).lexicographer_file == 6
+
+
+def test_the_real_wordnet_counts_and_files_its_senses() -> None:
+    wordnet = real_wordnet()
+    einstein = wordnet.synset(wordnet.synset_ids("albert_einstein", "n")[0])
+    france = wordnet.synset(wordnet.synset_ids("france", "n")[0])
+    assert einstein.lexicographer_file == dictionary.PERSON
+    assert france.lexicographer_file == dictionary.LOCATION
+    if (wordnet.folder / dictionary.COUNTS_FILE).exists():
+        counts = wordnet.sense_counts("dog", "n")
+        assert len(counts) == 7
+        assert counts[0] > 10 * max(counts[1:])
