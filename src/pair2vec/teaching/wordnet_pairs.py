@@ -100,7 +100,7 @@ class VocabularySenses:
             weights.append(weight)
         pairs, rows = np.unique(np.array(keys, np.int64), return_inverse=True)
         table = np.zeros((len(pairs), len(names)), np.float32)
-        np.add.at(table, (rows, np.array(relations)), np.array(weights, np.float32))
+        np.add.at(table, (rows, np.array(relations, np.int64)), np.array(weights, np.float32))
         return RelationWeights(*np.divmod(pairs, size), table)
 
     def _related(self) -> Iterator[tuple[str, str, int, int, float]]:
