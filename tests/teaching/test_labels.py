@@ -1,0 +1,276 @@
+"""Labelled pairs: whose words are held out, which relation they have, and what has none."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.teaching.small_world import (
+    ADJECTIVES,
+    FREQUENT,
+    NOUNS,
+    PLURALS,
+    families,
+    fours,
+    world_vocabulary,
+    world_wordnet,
+)
+from tests.wordnet.real_wordnet import real_wordnet
+from tests.wordnet.small_wordnet import small_wordnet
+
+from pair2vec.relations.definitions import RelationDefinition, read_definitions
+from pair2vec.relations.word_forms import is_form
+from pair2vec.teaching.labels import (
+    PARTS,
+    LabelledPairs,
+    LabelSource,
+    Part,
+    RelationNames,
+    part_of,
+    parts_of_words,
+)
+from pair2vec.teaching.wordnet_pairs import VocabularySenses
+from pair2vec.text.vocabulary import Vocabulary, WordCount
+from pair2vec.wordnet.dictionary import WordNet
+
+NAMES, INVERSE = RelationNames.of_definitions(read_definitions())
+NONE = len(NAMES) - 1
+
+
+@pytest.mark.parametrize(
+    ("part", "words"),
+    [
+        ("train", ["hot", "dog", "cat", "king", "queen", "paris", "happy", "tree", "water"]),
+        ("dev", ["cold"]),
+        ("test", ["unhappy", "house", "run"]),
+    ],
+)
+def test_the_part_of_a_word_is_the_same_for_everyone(part: Part, words: list[str]) -> None:
+    assert {part_of(word) for word in words} == {part}
+
+
+def test_parts_have_their_shares_of_the_words() -> None:
+    parts = [part_of(f"word{number}") for number in range(20_000)]
+    shares = [parts.count(part) / len(parts) for part in PARTS]
+    assert shares == pytest.approx([0.62, 0.13, 0.25], abs=0.015)
+
+
+def test_forms_of_a_word_are_in_its_part(tmp_path: Path) -> None:
+    wordnet = small_wordnet(tmp_path)
+    words = ["dog", "dogs", "wolf", "wolves", "look", "looked", "looking", "hope", "hopes", "send"]
+    words += ["sent", "cold", "colder", "coldest"]
+    parts = [PARTS[number] for number in parts_of_words(wordnet, words)]
+    bases = "dog dog wolf wolf look look look hope hope send send cold cold cold".split()
+    assert parts == [part_of(base) for base in bases]
+    # What WordNet does not have is its own base.
+    assert parts_of_words(wordnet, ["unheards"]) == [PARTS.index(part_of("unheards"))]
+
+
+def test_every_relation_has_the_inverse_that_swapped_pairs_are_in() -> None:
+    assert NAMES[-1] == "none"
+    assert [INVERSE[other] for other in INVERSE] == list(range(len(NAMES)))
+    symmetric = {name for name, other in zip(NAMES, INVERSE, strict=True) if NAMES[other] == name}
+    assert symmetric == {"synonym", "antonym", "co-hyponym", "none"}
+    for name, other in [
+        ("hypernym", "hyponym"),
+        ("part", "whole"),
+        ("located-in", "location-of"),
+        ("made-of", "material-of"),
+        ("occupation", "occupation-of"),
+    ]:
+        assert NAMES[INVERSE[NAMES.index(name)]] == other
+
+
+def test_a_relation_without_an_inverse_is_refused() -> None:
+    lonely = RelationDefinition(name="capital", examples=(("france", "paris"),))
+    with pytest.raises(ValueError, match="relation 'capital' has no inverse; define one"):
+        RelationNames.of_definitions([lonely])
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9), st.integers(0, NONE))))
+def test_both_ways_adds_each_swapped_pair_in_the_inverse_relation(
+    rows: list[tuple[int, int, int]],
+) -> None:
+    pairs = LabelledPairs(*np.array(rows, np.int64).reshape(-1, 3).T)
+    found = list(zip(*(column.tolist() for column in pairs.both_ways(INVERSE)), strict=True))
+    assert found == rows + [(y, x, INVERSE[label]) for x, y, label in rows]
+
+
+def source_of(
+    wordnet: WordNet, vocabulary: Vocabulary, definitions: Sequence[RelationDefinition], seed: int
+) -> LabelSource:
+    senses = VocabularySenses(wordnet, vocabulary.words)
+    size = len(vocabulary)
+    near = np.random.default_rng(7).integers(4, size, (size, 12)).astype(np.int32)
+    return LabelSource(wordnet, vocabulary, senses, definitions, near, seed=seed)
+
+
+@pytest.fixture(scope="module")
+def wordnet(tmp_path_factory: pytest.TempPathFactory) -> WordNet:
+    return world_wordnet(tmp_path_factory.mktemp("wordnet"))
+
+
+VOCABULARY = world_vocabulary(PLURALS)
+
+
+@pytest.fixture(scope="module")
+def drawn(wordnet: WordNet) -> dict[Part, LabelledPairs]:
+    source = source_of(wordnet, VOCABULARY, read_definitions(), seed=0)
+    return {part: source.pairs(part) for part in PARTS}
+
+
+def check_invariants(
+    drawn: dict[Part, LabelledPairs], wordnet: WordNet, vocabulary: Vocabulary
+) -> None:
+    """What holds for the labelled pairs of any vocabulary."""
+    words, size = vocabulary.words, len(vocabulary)
+    parts = parts_of_words(wordnet, words)
+    near = {
+        (word, other)
+        for word, others in VocabularySenses(wordnet, words).neighbourhoods(2)
+        for other in others
+    }
+    for number, (x, y, label) in enumerate(drawn.values()):
+        assert (x < y).all()
+        assert len(np.unique(x * size + y)) == len(x)
+        assert {*parts[x].tolist(), *parts[y].tolist()} == {number}
+        for a, b, relation in zip(x.tolist(), y.tolist(), label.tolist(), strict=True):
+            assert not is_form(words[a], words[b]), (words[a], words[b])
+            if relation == NONE:
+                assert (a, b) not in near and (b, a) not in near, (words[a], words[b])
+    seen = [{*pairs.x.tolist(), *pairs.y.tolist()} for pairs in drawn.values()]
+    assert not seen[0] & seen[1] and not seen[0] & seen[2] and not seen[1] & seen[2]
+
+
+def test_words_of_a_part_are_in_no_pair_of_another(
+    drawn: dict[Part, LabelledPairs], wordnet: WordNet
+) -> None:
+    check_invariants(drawn, wordnet, VOCABULARY)
+
+
+def test_pairs_of_the_real_wordnet_are_of_held_out_words_and_no_forms() -> None:
+    wordnet = real_wordnet()
+    everyday = [word for d in read_definitions() for pair in d.examples for word in pair]
+    filler = [f"filler{number}" for number in range(150)]
+    words = dict.fromkeys([*filler, *everyday, *(f"{word}s" for word in everyday)])
+    vocabulary = Vocabulary([WordCount(word, 1) for word in words])
+    source = source_of(wordnet, vocabulary, read_definitions(), seed=0)
+    drawn = {part: source.pairs(part) for part in PARTS}
+    check_invariants(drawn, wordnet, vocabulary)
+    assert [len(drawn[part].x) > 30 for part in PARTS] == [True] * 3
+
+
+def expected_relations() -> dict[tuple[str, str], str]:
+    """Of all pairs of lemmas of the small world, whichever word comes first."""
+    found: dict[tuple[str, str], str] = {}
+    for kind, members in families():
+        one, same, part, whole, *_ = members
+        found |= {(member, kind): "hypernym" for member in members}
+        found |= {(a, b): "co-hyponym" for n, a in enumerate(members) for b in members[:n]}
+        found[same, one] = "synonym"
+        del found[whole, part]
+    found |= {(up, down): "antonym" for up, down, _, _ in fours()}
+    return found
+
+
+def named(pairs: LabelledPairs) -> dict[tuple[str, str], str]:
+    words = VOCABULARY.words
+    both = zip(*(column.tolist() for column in pairs.both_ways(INVERSE)), strict=True)
+    return {(words[x], words[y]): NAMES[label] for x, y, label in both}
+
+
+@pytest.mark.parametrize("part", ["dev", "test"])
+def test_held_out_positives_are_all_pairs_of_lemmas_with_a_clear_relation(
+    part: Part, drawn: dict[Part, LabelledPairs]
+) -> None:
+    found = named(drawn[part])
+    positives = {pair: relation for pair, relation in found.items() if relation != "none"}
+    expected = {
+        (x, y): relation
+        for (x, y), relation in expected_relations().items()
+        if part_of(x) == part == part_of(y)
+    }
+    inverse = {(y, x): NAMES[INVERSE[NAMES.index(r)]] for (x, y), r in expected.items()}
+    assert positives == expected | inverse
+
+
+def test_a_part_that_is_a_sibling_too_is_labelled_by_the_heavier_relation(
+    drawn: dict[Part, LabelledPairs],
+) -> None:
+    found = named(drawn["train"])
+    pairs = [(members[3], members[2]) for _, members in families()]
+    # A part weighs one, a co-hyponym half: just clear enough.
+    labels = {found[pair] for pair in pairs if pair in found}
+    assert labels == {"part"}
+
+
+def test_training_pairs_have_inflected_forms_and_indirect_antonyms_too(
+    drawn: dict[Part, LabelledPairs],
+) -> None:
+    lemmas = expected_relations()
+    for part in PARTS:
+        found = {p: r for p, r in named(drawn[part]).items() if r != "none"}
+        inflected = [(x, y) for x, y in found if x in PLURALS or y in PLURALS]
+        similar = {pair for _, down, higher, _ in fours() for pair in [(higher, down)]}
+        similar |= {(lower, up) for up, _, _, lower in fours()}
+        indirect = [pair for pair in found if pair in similar]
+        assert bool(inflected) == bool(indirect) == (part == "train")
+        assert all(found[pair] == "antonym" for pair in indirect)
+        for x, y in inflected:
+            assert x in PLURALS and y in PLURALS
+            if (x[:-1], y[:-1]) in lemmas:
+                assert found[x, y] == lemmas[x[:-1], y[:-1]]
+    positives = sum(label != NONE for label in drawn["train"].label.tolist())
+    plural = sum(
+        VOCABULARY.words[x] in PLURALS and label != NONE
+        for x, label in zip(drawn["train"].x.tolist(), drawn["train"].label.tolist(), strict=True)
+    )
+    assert 0.1 < plural / positives < 0.3
+
+
+def test_about_half_of_the_pairs_have_no_relation(drawn: dict[Part, LabelledPairs]) -> None:
+    for part in ("train", "test"):
+        assert np.mean(drawn[part].label == NONE) == pytest.approx(0.5, abs=0.08)
+
+
+def test_the_most_frequent_words_are_in_no_pair(wordnet: WordNet) -> None:
+    vocabulary = Vocabulary([WordCount(word, 1) for word in [*NOUNS, *ADJECTIVES]])
+    source = source_of(wordnet, vocabulary, read_definitions(), seed=0)
+    seen = {word for part in PARTS for ids in source.pairs(part)[:2] for word in ids.tolist()}
+    # The special tokens, and 150 words.
+    assert min(seen) >= 154
+    assert len(seen) > 300
+
+
+def test_pairs_are_those_of_the_seed(drawn: dict[Part, LabelledPairs], wordnet: WordNet) -> None:
+    for seed, is_same in ((0, True), (1, False)):
+        source = source_of(wordnet, VOCABULARY, read_definitions(), seed)
+        for part in PARTS:
+            columns = zip(source.pairs(part), drawn[part], strict=True)
+            assert all(np.array_equal(*column) for column in columns) == is_same
+
+
+def test_relations_that_wordnet_lacks_are_taught_by_examples(wordnet: WordNet) -> None:
+    definitions = read_definitions()
+    examples = {
+        pair: definition.name
+        for definition in definitions
+        if definition.name in ("located-in", "made-of", "occupation")
+        for pair in definition.examples
+    }
+    words = dict.fromkeys(word for pair in examples for word in pair)
+    vocabulary = Vocabulary([WordCount(word, 1) for word in [*FREQUENT, *words]])
+    source = source_of(wordnet, vocabulary, definitions, seed=0)
+    pairs = source.pairs("train").both_ways(INVERSE)
+    found = {
+        (vocabulary.words[x], vocabulary.words[y]): NAMES[label]
+        for x, y, label in zip(*(column.tolist() for column in pairs), strict=True)
+        if NAMES[label] in ("located-in", "made-of", "occupation")
+    }
+    expected = {
+        (x, y): name for (x, y), name in examples.items() if part_of(x) == part_of(y) == "train"
+    }
+    assert found == expected
+    assert len(found) > 30
