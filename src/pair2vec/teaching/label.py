@@ -31,7 +31,13 @@ from pair2vec.relations.definitions import RelationDefinition, read_definitions
 from pair2vec.relations.scores import relation_scores
 from pair2vec.runtime.jobs import JobFolder, content_hash, empty_folder
 from pair2vec.runtime.storage import write_file
-from pair2vec.teaching.candidates import Candidates, CandidatesConfig, find_candidates
+from pair2vec.teaching.calibration import Calibration, calibrate
+from pair2vec.teaching.candidates import (
+    SOURCES,
+    Candidates,
+    CandidatesConfig,
+    find_candidates,
+)
 from pair2vec.teaching.labels import PARTS, LabelledPairs, LabelSource, Part, RelationNames
 from pair2vec.teaching.relation_task import TaughtPairs
 from pair2vec.teaching.teacher import (
@@ -40,8 +46,6 @@ from pair2vec.teaching.teacher import (
     Report,
     TeacherConfig,
     VectorTeacher,
-    combine,
-    fit_weights,
     load_language_model,
 )
 from pair2vec.teaching.wordnet_pairs import VocabularySenses
@@ -254,15 +258,18 @@ class _Labeller:
                 lambda c, d: by_vectors.log_probabilities(c, d, self._device), a, b
             ),
         ]
-        weights, facts = self._measure(teachers, pairs)
+        calibration, facts = self._measure(teachers, pairs)
+        is_random = pairs["candidates.source"] == SOURCES.index("random")
         starts = range(0, len(x), _PIECE)
         for number, start in enumerate(starts):
             path = self._folder / f"labels-{number:03d}.safetensors"
             self._report("labelled pairs", start, len(x))
             if not path.exists():
                 piece = slice(start, start + _PIECE)
-                found = [teacher(x[piece], y[piece]) for teacher in teachers]
-                probabilities = combine(found, weights).astype(np.float16)
+                probabilities = self._none(len(x[piece]))
+                asked = np.flatnonzero(~is_random[piece])
+                found = [teacher(x[piece][asked], y[piece][asked]) for teacher in teachers]
+                probabilities[asked] = calibration.probabilities(*found)
                 write_file(path, save({"probabilities": probabilities}))
         self._report("labelled pairs", len(x), len(x))
         facts |= {
@@ -273,6 +280,15 @@ class _Labeller:
             "labelled": {part: len(pairs[f"{part}.x"]) for part in PARTS},
         }
         write_file(self._folder / LABELS_FILE, json.dumps(facts, indent=2).encode())
+
+    def _none(self, count: int) -> NDArray[np.float16]:
+        """The probabilities of random pairs, which are related in one case of hundreds.
+
+        No teacher is asked: those that know mostly near words find relations where there are none.
+        """
+        probabilities = np.zeros((count, len(self._relations.names)), np.float16)
+        probabilities[:, -1] = 1
+        return probabilities
 
     def _language_model(self, train: LabelledPairs) -> tuple[str, LanguageModelTeacher]:
         model = load_language_model(self._inputs.language_model)
@@ -305,24 +321,25 @@ class _Labeller:
 
     def _measure(
         self, teachers: Sequence[Teach], pairs: dict[str, NDArray[Any]]
-    ) -> tuple[list[float], dict[str, Any]]:
-        """The weights of the teachers, chosen on the dev words, and their scores."""
+    ) -> tuple[Calibration, dict[str, Any]]:
+        """How the teachers are combined, fitted on the dev words, and their scores."""
         dev, test = _read_labelled(pairs, "dev"), _read_labelled(pairs, "test")
         found = [teacher(dev.x, dev.y) for teacher in teachers]
-        weights = fit_weights(found, dev.label)
+        calibration = calibrate(found, dev.label, self._relations.inverse)
         scores = {}
         for part, labelled in (("dev", dev), ("test", test)):
             found = [teacher(labelled.x, labelled.y) for teacher in teachers]
             tables = {
                 "language model": np.exp(found[0]),
                 "vectors": np.exp(found[1]),
-                "both": combine(found, weights),
+                "both": calibration.probabilities(*found),
             }
             scores[part] = {
                 name: relation_scores(table, labelled.label, *self._relations)._asdict()
                 for name, table in tables.items()
             }
-        return weights, {"weights": weights, "teachers": scores}
+        facts = {"weights": calibration.weights, "bias": calibration.bias, "teachers": scores}
+        return calibration, facts
 
     def _both_ways(
         self, teacher: LanguageModelTeacher, x: NDArray[np.int64], y: NDArray[np.int64]

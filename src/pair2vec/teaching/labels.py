@@ -22,7 +22,7 @@ from pair2vec.relations.definitions import NONE, RelationDefinition
 from pair2vec.relations.word_forms import is_form
 from pair2vec.teaching.wordnet_pairs import VocabularySenses, inflections
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
-from pair2vec.wordnet.dictionary import WordNet
+from pair2vec.wordnet.dictionary import SynsetId, WordNet
 from pair2vec.wordnet.morphology import base_forms
 
 Part = Literal["train", "dev", "test"]
@@ -46,6 +46,9 @@ _NONE_SHARES = {"near": 0.3, "exchanged": 0.3, "random": 0.4}
 _NONE_PER_POSITIVE = 1.0
 _INFLECTED_SHARE = 0.3
 """Pairs of inflected forms per pair of lemmas, for training alone."""
+_AMBIGUOUS_EDGES = 3
+"""Near words with a common hypernym at most so far above both are no negatives: whether *tuba* and
+*xylophone* are kinds of one thing depends on the eye of the beholder."""
 _FUNCTION_WORDS = 150
 """The most frequent words, of no relation that one would ask for."""
 
@@ -137,6 +140,8 @@ class LabelSource:
         self._near = near
         self._size = len(vocabulary)
         self._random = np.random.default_rng(seed)
+        self._senses = senses
+        self._ancestors: dict[int, frozenset[SynsetId]] = {}
         self.parts = parts_of_words(wordnet, vocabulary.words)
         self._inflections = inflections(wordnet, vocabulary.words)
         self._known = np.zeros(self._size, np.bool_)
@@ -239,15 +244,25 @@ class LabelSource:
         if not len(own):
             return []
         drawn = []
-        near_x = self._random.choice(own, 8 * wanted["near"])
+        near_x = self._random.choice(own, 12 * wanted["near"])
         near_y = self._near[near_x, self._random.integers(0, self._near.shape[1], len(near_x))]
-        drawn.append((near_x, near_y.astype(np.int64), wanted["near"]))
+        clear = self._have_no_common_ancestor(near_x, near_y)
+        drawn.append((near_x[clear], near_y[clear].astype(np.int64), wanted["near"]))
         rows = self._random.integers(0, max(1, len(positives.x)), 2 * wanted["exchanged"])
         others = self._same_label(positives, rows)
         drawn.append((positives.x[rows], positives.y[others], wanted["exchanged"]))
         random = self._random.choice(own, (2, 2 * wanted["random"]))
         drawn.append((random[0], random[1], wanted["random"]))
         return [self._unrelated(x, y, count, own) for x, y, count in drawn]
+
+    def _have_no_common_ancestor(self, x: Int64Array, y: NDArray[np.int32]) -> NDArray[np.bool_]:
+        pairs = zip(x.tolist(), y.tolist(), strict=True)
+        return np.array([self._above(a).isdisjoint(self._above(b)) for a, b in pairs], np.bool_)
+
+    def _above(self, word: int) -> frozenset[SynsetId]:
+        if word not in self._ancestors:
+            self._ancestors[word] = self._senses.ancestors(word, _AMBIGUOUS_EDGES)
+        return self._ancestors[word]
 
     def _same_label(self, positives: LabelledPairs, rows: Int64Array) -> Int64Array:
         """For each row a random one with the same label."""

@@ -18,7 +18,6 @@ from torch.nn import functional
 
 from pair2vec.errors import UsageError
 from pair2vec.relations.head import CONFIG_KEY, negated_forms
-from pair2vec.relations.regression import softmax
 from pair2vec.relations.scores import relation_scores
 from pair2vec.runtime.devices import autocast
 from pair2vec.teaching.calibration import calibrate
@@ -32,6 +31,9 @@ from pair2vec.training.trainer import PublishedPart
 TEACHING_KEY = "teaching"
 """Of the model's config: by whom, on what and how it was taught."""
 
+_MOST_OFTEN = 10.0
+"""How many times as often as one of no relation a pair of the rarest relation is drawn."""
+
 _NETWORK_STATE, _OPTIMISER_STATE = "head.", "optimiser."
 
 
@@ -39,11 +41,14 @@ _NETWORK_STATE, _OPTIMISER_STATE = "head.", "optimiser."
 class RelationTaskConfig:
     """How relations are learnt beside the objective."""
 
-    every: int = 3
+    every: int = 1
     """Steps of the objective between two steps of the relation loss."""
     batch: int = 16_384
     gold_share: float = 0.1
     """Of a batch, the share of pairs with WordNet's label instead of a teacher's."""
+    rare: float = 0.5
+    """Pairs are drawn by their relation's share of all pairs to the power of minus this: 0 draws
+    all alike, 1 each relation as often as any other. Calibration puts the priors right again."""
     rate: float = 1e-3
     """At its peak; it follows the schedule of the objective."""
     hidden: int = 384
@@ -134,6 +139,7 @@ class RelationTask:
         self._optimiser = Adam()
         self._generator = torch.Generator(device).manual_seed(config.seed + 1)
         self._taught = _LabelledTensors.on_device(data.taught, vocabulary, device)
+        self._thresholds = draw_thresholds(self._taught.targets, config.rare)
         hard = np.eye(len(relations.names), dtype=np.float16)
         self._gold, held_out_pairs = (
             _LabelledTensors.on_device(
@@ -177,9 +183,12 @@ class RelationTask:
     def _draw(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """x, y, whether one negates the other, and probabilities, of a batch."""
         gold = round(self._config.gold_share * self._config.batch) if len(self._gold.x) else 0
+        count, device = self._config.batch - gold, self._thresholds.device
+        drawn = torch.rand(count, generator=self._generator, device=device, dtype=torch.float64)
+        size = max(1, len(self._gold.x))
         parts = [
-            self._taught.draw(self._config.batch - gold, self._generator),
-            self._gold.draw(gold, self._generator),
+            self._taught.rows(torch.searchsorted(self._thresholds, drawn)),
+            self._gold.rows(torch.randint(size, (gold,), generator=self._generator, device=device)),
         ]
         x, y, negated, targets = (torch.cat(column) for column in zip(*parts, strict=True))
         return x, y, negated.float(), targets.float()
@@ -217,12 +226,13 @@ class RelationTask:
         scores = self._scores(network, network.pair_words[rows], indices, pairs.negated.float())
         names, inverse = self._relations
         logits = scores.float().cpu().numpy()
-        found = calibrate(logits, label, inverse)
-        probabilities = softmax(logits * np.float32(found.scale) + np.array(found.bias, np.float32))
+        found = calibrate([logits], label, inverse)
+        probabilities = found.probabilities(logits)
         facts = {
             "names": list(names),
             "inverse": list(inverse),
-            **found._asdict(),
+            "scale": found.weights[0],
+            "bias": found.bias,
             "unrelated": float(np.mean(label == len(names) - 1)),
             "dev": relation_scores(probabilities, label, names, inverse)._asdict(),
         }
@@ -243,9 +253,20 @@ class _LabelledTensors(NamedTuple):
         columns = (pairs.x, pairs.y, negated, pairs.probabilities)
         return cls(*(torch.from_numpy(column).to(device) for column in columns))
 
-    def draw(self, count: int, generator: torch.Generator) -> tuple[Tensor, ...]:
-        """`count` rows, with replacement."""
-        rows = torch.randint(
-            max(1, len(self.x)), (count,), generator=generator, device=self.x.device
-        )
+    def rows(self, rows: Tensor) -> tuple[Tensor, ...]:
+        """Some of the pairs."""
         return tuple(column[rows] for column in self)
+
+
+def draw_thresholds(targets: Tensor, rare: float) -> Tensor:
+    """Where a number between 0 and 1 falls says which pair is drawn: (N,), rising to 1.
+
+    A pair's weight is the mean, by its probabilities, of its relations' shares to the power of
+    −`rare`, each at most `_MOST_OFTEN` times that of no relation.
+    """
+    shares = targets.mean(dim=0, dtype=torch.float64).clamp(min=1e-9)
+    weights = (shares[-1] / shares) ** rare
+    weights = weights.clamp(max=_MOST_OFTEN)
+    totals = (targets.float() @ weights.float()).double().cumsum(dim=0)
+    # The last is 1 but for rounding: no number may fall beyond it.
+    return torch.cat([totals[:-1] / totals[-1], totals.new_ones(1)])

@@ -33,6 +33,9 @@ from pair2vec.word_vectors.carry_over import carry_over
 from pair2vec.word_vectors.formats import read_word_vectors
 from pair2vec.wordnet.dictionary import WordNet
 
+_LABEL_FACTS = ("language_model", "weights", "bias", "candidates", "labelled")
+"""What a model's config repeats of its labels."""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TeachRecipe:
@@ -156,7 +159,9 @@ def _facts(recipe: TeachRecipe, labels: Labels) -> dict[str, Any]:
     return {
         "relations": asdict(recipe.relations),
         "labels": asdict(recipe.labels),
-        **{name: labels.facts[name] for name in ("language_model", "weights", "candidates")},
+        **{
+            name: labels.facts[name] for name in ("language_model", "weights", "bias", "candidates")
+        },
         "labelled": labels.facts["labelled"],
         "teachers": {
             part: {name: _rounded(scores) for name, scores in tables.items()}

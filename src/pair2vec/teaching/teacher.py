@@ -30,6 +30,9 @@ from pair2vec.training.optim import Linear
 
 _log = logging.getLogger(__name__)
 
+_MOST_WEIGHT = 4.0
+"""Of a rare class in the loss."""
+
 Report = Callable[[str, int, int], None]
 """Called with what is done, how many of it, and of how many."""
 
@@ -53,7 +56,7 @@ class TeacherConfig:
     decay: float = 0.01
     label_tokens: int = 65_536
     """Tokens of a batch of prompts to label."""
-    swap_above: float = 0.1
+    swap_above: float = 0.2
     """A pair is read in the other order, too, if some relation has at least this probability."""
     vector_epochs: int = 20
     """Of the teacher on vectors."""
@@ -167,6 +170,16 @@ class PairPrompts:
         return ids[:, :width], ends[:, [1, 3, 4]] - 1
 
 
+def class_weights(labels: Tensor, classes: int) -> Tensor:
+    """Weights of the loss by the root of the classes' frequencies: antonyms are rare, (K,).
+
+    Calibration on held-out words puts the priors right again.
+    """
+    counts = torch.bincount(labels, minlength=classes).clamp(min=1).float()
+    weights = (counts.mean() / counts).sqrt()
+    return weights.clamp(max=_MOST_WEIGHT)
+
+
 def _fixed(tokens: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """The same tokens in every prompt."""
     return tokens.expand(count, -1), tokens.new_full((count,), len(tokens))
@@ -215,6 +228,7 @@ class LanguageModelTeacher(nn.Module):
         ]
         optimiser = torch.optim.AdamW(groups, weight_decay=config.decay, lr=config.rate)
         x, y, labels = (torch.from_numpy(column).to(device) for column in pairs)
+        weights = class_weights(labels, self.output.out_features)
         generator = torch.Generator().manual_seed(config.seed)
         steps = config.epochs * -(-len(x) // config.batch)
         schedule = Linear(1.0, warmup_steps=config.warmup * steps, total_steps=steps)
@@ -227,7 +241,7 @@ class LanguageModelTeacher(nn.Module):
                 with autocast(device):
                     scores = self(x[batch], y[batch])
                 loss = functional.cross_entropy(
-                    scores.float(), labels[batch], label_smoothing=config.smoothing
+                    scores.float(), labels[batch], weights, label_smoothing=config.smoothing
                 )
                 optimiser.zero_grad(set_to_none=True)
                 loss.backward()  # type: ignore[no-untyped-call]
@@ -299,6 +313,7 @@ class VectorTeacher(nn.Module):
         """Train on labelled pairs."""
         self.to(device).train()
         x, y, labels = (torch.from_numpy(column).to(device) for column in pairs)
+        weights = class_weights(labels, self._relations)
         generator = torch.Generator().manual_seed(config.seed)
         optimiser = torch.optim.AdamW(self.parameters(), lr=1e-3, weight_decay=0.01)
         batch = 1024
@@ -309,7 +324,7 @@ class VectorTeacher(nn.Module):
             for _ in range(config.vector_epochs):
                 for rows in torch.randperm(len(x), generator=generator).split(batch):  # type: ignore[no-untyped-call]
                     own = rows.to(device)
-                    loss = functional.cross_entropy(self(x[own], y[own]), labels[own])
+                    loss = functional.cross_entropy(self(x[own], y[own]), labels[own], weights)
                     optimiser.zero_grad(set_to_none=True)
                     loss.backward()  # type: ignore[no-untyped-call]
                     optimiser.step()
@@ -328,38 +343,3 @@ class VectorTeacher(nn.Module):
             rows = slice(start, start + _VECTOR_BATCH)
             result[rows] = self(first[rows], second[rows]).log_softmax(dim=1).cpu().numpy()
         return result
-
-
-def combine(
-    log_probabilities: Sequence[NDArray[np.float32]], weights: Sequence[float]
-) -> NDArray[np.float32]:
-    """The probabilities of a weighted sum of log-probabilities, (N, K)."""
-    scores = sum(
-        np.float32(weight) * values
-        for weight, values in zip(weights, log_probabilities, strict=True)
-    )
-    assert isinstance(scores, np.ndarray)
-    exponentials = np.exp(scores - scores.max(axis=1, keepdims=True))
-    probabilities: NDArray[np.float32] = exponentials / exponentials.sum(axis=1, keepdims=True)
-    return probabilities
-
-
-def fit_weights(
-    log_probabilities: Sequence[NDArray[np.float32]], labels: NDArray[np.int64]
-) -> list[float]:
-    """The weights of teachers that make held-out labels most probable (stacking)."""
-    tables = [torch.from_numpy(values) for values in log_probabilities]
-    targets = torch.from_numpy(labels)
-    weights = torch.full((len(tables),), 1 / len(tables), requires_grad=True)
-    optimiser = torch.optim.LBFGS([weights], max_iter=100, line_search_fn="strong_wolfe")
-
-    def loss() -> Tensor:
-        optimiser.zero_grad()
-        scores = sum(weight * table for weight, table in zip(weights, tables, strict=True))
-        assert isinstance(scores, Tensor)
-        value = functional.cross_entropy(scores, targets)
-        value.backward()  # type: ignore[no-untyped-call]
-        return value
-
-    optimiser.step(loss)  # type: ignore[no-untyped-call]
-    return [float(weight) for weight in weights.detach()]

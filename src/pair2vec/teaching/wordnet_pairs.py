@@ -193,6 +193,18 @@ class VocabularySenses:
             words = {sense.word for synset in near for sense in self._of_synset.get(synset, ())}
             yield word, sorted(words - {word})
 
+    def ancestors(self, word: int, edges: int) -> frozenset[SynsetId]:
+        """The senses of a word, and what is at most `edges` above them."""
+        found = level = set(self.synsets.get(word, ()))
+        for _ in range(edges):
+            level = {
+                above
+                for synset in level
+                for above in self.wordnet.synset(synset).targets(HYPERNYM, INSTANCE_HYPERNYM)
+            }
+            found = found | level
+        return frozenset(found)
+
     def _reach(self, start: SynsetId, steps: int) -> set[SynsetId]:
         reached, level = {start}, {start}
         for _ in range(steps):
