@@ -157,7 +157,8 @@ class LabelSource:
             indirect = self._of_part(self._indirect, part)
             columns = zip(positives, indirect, strict=True)
             positives = LabelledPairs(*(np.concatenate(column) for column in columns))
-            positives = self._with_inflected(positives)
+            # A form may be of another part: *openings* is one of *opening*, and that one of *open*.
+            positives = self._of_part(self._with_inflected(positives), part)
         parts = [positives, *self._negatives(positives, part)]
         x, y, label = (np.concatenate(column) for column in zip(*parts, strict=True))
         first, second = np.minimum(x, y), np.maximum(x, y)
