@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from tests.teaching.small_world import (
     ADJECTIVES,
     FREQUENT,
@@ -14,11 +15,12 @@ from tests.teaching.small_world import (
     PLURALS,
     families,
     fours,
+    meanings,
     world_vocabulary,
     world_wordnet,
 )
 from tests.wordnet.real_wordnet import real_wordnet
-from tests.wordnet.small_wordnet import small_wordnet
+from tests.wordnet.small_wordnet import meaning, small_wordnet
 
 from pair2vec.relations.definitions import RelationDefinition, read_definitions
 from pair2vec.relations.word_forms import is_form
@@ -99,11 +101,16 @@ def test_both_ways_adds_each_swapped_pair_in_the_inverse_relation(
 
 
 def source_of(
-    wordnet: WordNet, vocabulary: Vocabulary, definitions: Sequence[RelationDefinition], seed: int
+    wordnet: WordNet,
+    vocabulary: Vocabulary,
+    definitions: Sequence[RelationDefinition],
+    seed: int,
+    near: NDArray[np.int32] | None = None,
 ) -> LabelSource:
     senses = VocabularySenses(wordnet, vocabulary.words)
-    size = len(vocabulary)
-    near = np.random.default_rng(7).integers(4, size, (size, 12)).astype(np.int32)
+    if near is None:
+        size = len(vocabulary)
+        near = np.random.default_rng(7).integers(4, size, (size, 12)).astype(np.int32)
     return LabelSource(wordnet, vocabulary, senses, definitions, near, seed=seed)
 
 
@@ -156,9 +163,10 @@ def test_pairs_of_the_real_wordnet_are_of_held_out_words_and_no_forms() -> None:
     filler = [f"filler{number}" for number in range(150)]
     words = dict.fromkeys([*filler, *everyday, *(f"{word}s" for word in everyday)])
     vocabulary = Vocabulary([WordCount(word, 1) for word in words])
-    source = source_of(wordnet, vocabulary, read_definitions(), seed=0)
-    drawn = {part: source.pairs(part) for part in PARTS}
-    check_invariants(drawn, wordnet, vocabulary)
+    for seed in range(2):
+        source = source_of(wordnet, vocabulary, read_definitions(), seed)
+        drawn = {part: source.pairs(part) for part in PARTS}
+        check_invariants(drawn, wordnet, vocabulary)
     assert [len(drawn[part].x) > 30 for part in PARTS] == [True] * 3
 
 
@@ -228,6 +236,31 @@ def test_training_pairs_have_inflected_forms_and_indirect_antonyms_too(
         for x, label in zip(drawn["train"].x.tolist(), drawn["train"].label.tolist(), strict=True)
     )
     assert 0.1 < plural / positives < 0.3
+
+
+def test_near_words_that_are_forms_are_no_negatives(tmp_path: Path) -> None:
+    forms = [f"{noun}y" for noun in NOUNS]
+    wordnet = small_wordnet(tmp_path, [*meanings(), *(meaning(form, "n", form) for form in forms)])
+    vocabulary = world_vocabulary(forms)
+    assert is_form(NOUNS[0], forms[0])
+    near = np.zeros((len(vocabulary), 1), np.int32)
+    for noun, form in zip(NOUNS, forms, strict=True):
+        near[vocabulary.ids[noun]], near[vocabulary.ids[form]] = (
+            vocabulary.ids[form],
+            vocabulary.ids[noun],
+        )
+    source = source_of(wordnet, vocabulary, read_definitions(), 0, near)
+    check_invariants({part: source.pairs(part) for part in PARTS}, wordnet, vocabulary)
+
+
+def test_near_words_of_the_same_part_are_negatives(wordnet: WordNet) -> None:
+    # The next noun is of the same family, seven times out of eight, and eight nouns on never.
+    near = np.arange(len(VOCABULARY), dtype=np.int32)[:, None] + np.array([1, 8], np.int32)
+    source = source_of(wordnet, VOCABULARY, read_definitions(), 0, near % len(VOCABULARY))
+    pairs = source.pairs("train")
+    distances = (pairs.y - pairs.x)[pairs.label == NONE]
+    assert np.mean(distances == 8) > 0.15
+    assert np.mean(distances == 1) < 0.05
 
 
 def test_about_half_of_the_pairs_have_no_relation(drawn: dict[Part, LabelledPairs]) -> None:
