@@ -17,6 +17,7 @@ from tests.teaching.small_task import (
     task_data,
 )
 from tests.training.small_run import SIZE, after, assert_identical, run, small
+from torch import Tensor
 
 import pair2vec
 from pair2vec.encoders.context import ContextConfig
@@ -24,7 +25,12 @@ from pair2vec.encoders.pair import PairConfig
 from pair2vec.errors import UsageError
 from pair2vec.model.folder import SavedModel
 from pair2vec.relations.head import HeadScorer, RelationHead
-from pair2vec.teaching.relation_task import RelationTask, RelationTaskConfig, TorchRelationHead
+from pair2vec.teaching.relation_task import (
+    RelationTask,
+    RelationTaskConfig,
+    TorchRelationHead,
+    draw_thresholds,
+)
 from pair2vec.text.corpus import Corpus
 from pair2vec.training.network import Network
 from pair2vec.training.publish import publish
@@ -145,6 +151,35 @@ def test_a_task_continues_from_its_state(corpus: Corpus, network: Network) -> No
         assert torch.equal(tensor, expected[name]), name
     for name, tensor in other.state().items():
         assert torch.equal(tensor, task.state()[name]), name
+
+
+def drawn_shares(targets: Tensor, rare: float) -> Tensor:
+    """How often each pair is drawn."""
+    thresholds = draw_thresholds(targets, rare)
+    return torch.cat([thresholds[:1], thresholds.diff()])
+
+
+def test_pairs_are_drawn_by_how_rare_their_relation_is() -> None:
+    # Of 100 pairs 90 of no relation, 9 antonyms, and one synonym.
+    labels = torch.tensor([4] * 90 + [1] * 9 + [0])
+    targets = torch.nn.functional.one_hot(labels, 5).half()
+    torch.testing.assert_close(drawn_shares(targets, 0.0), torch.full((100,), 0.01).double())
+    half = drawn_shares(targets, 0.5)
+    assert (half[90] / half[0]).item() == pytest.approx(10**0.5, rel=1e-3)
+    assert (half[99] / half[0]).item() == pytest.approx(90**0.5, rel=1e-3)
+    # At most ten times as often as one of no relation.
+    whole = drawn_shares(targets, 1.0)
+    assert (whole[[90, 99]] / whole[0]).tolist() == pytest.approx([10, 10], rel=1e-3)
+
+
+@pytest.mark.parametrize("rare", [0.0, 0.5, 1.0])
+def test_every_number_below_one_draws_a_pair(rare: float) -> None:
+    generator = torch.Generator().manual_seed(0)
+    targets = torch.rand(1000, 5, generator=generator).softmax(dim=1).half()
+    thresholds = draw_thresholds(targets, rare)
+    assert (thresholds.diff() >= 0).all()
+    numbers = torch.tensor([0.0, 0.5, 1 - 1e-16], dtype=torch.float64)
+    assert torch.searchsorted(thresholds, numbers).max() == 999
 
 
 def source(corpus: Corpus, identity: dict[str, Any] | None = None) -> TaskSource:

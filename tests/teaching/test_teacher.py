@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from tests.teaching.tiny_language_model import save_language_model
 
 from pair2vec.errors import InputError, Pair2vecError, UsageError
-from pair2vec.relations.regression import softmax
 from pair2vec.teaching.labels import LabelledPairs
 from pair2vec.teaching.teacher import (
     LanguageModel,
@@ -21,8 +20,6 @@ from pair2vec.teaching.teacher import (
     PairPrompts,
     TeacherConfig,
     VectorTeacher,
-    combine,
-    fit_weights,
     load_language_model,
 )
 
@@ -195,49 +192,6 @@ def test_a_vector_teacher_knows_a_toy_labelling_and_is_that_of_its_seed() -> Non
     np.testing.assert_array_equal(found[0], found[1])
     assert np.mean(found[0].argmax(axis=1) == pairs.label) > 0.95
     np.testing.assert_allclose(np.exp(found[0]).sum(axis=1), 1, atol=1e-5)
-
-
-def noisy(labels: NDArray[np.int64], noise: float, seed: int) -> NDArray[np.float32]:
-    """Log-probabilities of a teacher that sees labels through noise."""
-    random = np.random.default_rng(seed)
-    scores = np.eye(4)[labels] * 2 + random.normal(0, noise, (len(labels), 4))
-    log_probabilities: NDArray[np.float32] = np.log(softmax(scores.astype(np.float32)))
-    return log_probabilities
-
-
-def test_weights_prefer_the_better_teacher() -> None:
-    labels = np.random.default_rng(0).integers(0, 4, 3000)
-    good, bad, blind = noisy(labels, 0.5, 1), noisy(labels, 2.5, 2), noisy(labels * 0, 1.0, 3)
-    first, second = fit_weights([good, bad], labels)
-    assert first > 3 * second > 0
-    second, first = fit_weights([bad, good], labels)
-    assert first > 3 * second > 0
-    assert abs(fit_weights([good, blind], labels)[1]) < 0.1
-
-
-def test_two_teachers_together_fit_labels_better_than_each() -> None:
-    labels = np.random.default_rng(0).integers(0, 4, 3000)
-    found = [noisy(labels, 1.5, 1), noisy(labels, 1.5, 2)]
-
-    def loss(probabilities: NDArray[np.float32]) -> float:
-        return float(-np.log(probabilities[np.arange(len(labels)), labels]).mean())
-
-    both = loss(combine(found, fit_weights(found, labels)))
-    assert both < 0.9 * min(loss(np.exp(own)) for own in found)
-    assert both <= loss(combine(found, [0.5, 0.5])) + 1e-6
-
-
-def test_combined_probabilities_sum_to_one_and_are_the_weighted_product() -> None:
-    labels = np.random.default_rng(0).integers(0, 4, 50)
-    # Two that are sure of different relations: exponentials of all scores vanish in float32.
-    found = [200 * noisy(labels, 0.1, 1), 300 * noisy((labels + 1) % 4, 0.1, 2)]
-    probabilities = combine(found, [0.7, 0.4])
-    np.testing.assert_allclose(probabilities.sum(axis=1), 1, atol=1e-5)
-    product = np.exp(0.7 * found[0].astype(np.float64)) * np.exp(0.4 * found[1].astype(np.float64))
-    expected = product / product.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(probabilities, expected, atol=1e-4)
-    own = noisy(labels, 1.0, 3)
-    np.testing.assert_allclose(combine([own, found[0]], [1.0, 0.0]), np.exp(own), atol=1e-5)
 
 
 def without_files(folder: Path) -> Path:
