@@ -39,7 +39,8 @@ from pair2vec.training.batches import nearest_words
 from pair2vec.training.publish import publish, published_arrays
 from pair2vec.training.recipes import Recipe, resolve
 from pair2vec.training.train import initial_word_vectors
-from pair2vec.training.trainer import RunContext, Trainer
+from pair2vec.training.trainer import AuxiliaryTask, RunContext, Trainer
+from pair2vec.word_vectors.carry_over import carry_over
 from pair2vec.word_vectors.formats import fill_missing, read_word_vectors
 
 EPOCHS = 1_000
@@ -85,6 +86,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--vectors", type=Path, required=True, help="initial word vectors, .vec or another format"
     )
+    parser.add_argument("--more-vectors", type=Path, help="for rare words, as of pair2vec train")
     parser.add_argument("--bats", type=Path, required=True, help="the published folder")
     parser.add_argument("--half", choices=("all", *get_args(Half)), default="all", help="of BATS")
     parser.add_argument("--whitening", type=float, help="of pair vectors; 0 is the paper's cosine")
@@ -114,6 +116,8 @@ def open_shared_inputs(arguments: argparse.Namespace) -> SharedInputs:
     device, recipe = find_device(arguments.device), resolve("fast", None, arguments.settings)
     corpus = open_corpus(arguments.corpus)
     words = read_word_vectors(arguments.vectors, corpus.vocabulary)
+    if arguments.more_vectors:
+        words = carry_over(words, read_word_vectors(arguments.more_vectors, corpus.vocabulary))
     half = None if arguments.half == "all" else arguments.half
     analogies = AnalogyBenchmark(
         relations=select_half(read_analogies(arguments.bats), half),
@@ -175,13 +179,19 @@ class UnsavedTrainer(Trainer):
         return self._run_context.folder
 
 
-def measure(inputs: SharedInputs, recipe: Recipe, keep: Path | None = None) -> Quality:
+def measure(
+    inputs: SharedInputs,
+    recipe: Recipe,
+    keep: Path | None = None,
+    auxiliary: AuxiliaryTask | None = None,
+) -> Quality:
     """Train a model, and evaluate it on analogies.
 
     Args:
         inputs: What to train and to evaluate it on.
         recipe: All settings.
         keep: A folder to publish the model in.
+        auxiliary: Another loss to train it on.
     """
     gpu.clear(inputs.device)
     training = replace(
@@ -196,6 +206,7 @@ def measure(inputs: SharedInputs, recipe: Recipe, keep: Path | None = None) -> Q
             initial_word_vectors(inputs.corpus, recipe, inputs.vectors),
             inputs.neighbours,
             run_context,
+            auxiliary,
         )
         trainer.run()
         seconds = time.perf_counter() - began

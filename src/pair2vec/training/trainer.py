@@ -249,7 +249,8 @@ class Trainer:
     def _train_on(self, batch: TrainingBatch) -> None:
         rate = self._schedule.rate(self.step)
         values = self._train_step(batch, rate)
-        self.auxiliary.train_step(self.network, self.step, rate / self._config.rate)
+        share = rate / self._config.rate if self._config.rate else 0.0
+        self.auxiliary.train_step(self.network, self.step, share)
         for pending in self._async_metrics.push(self.step, batch, values):
             self._observe(pending)
 
