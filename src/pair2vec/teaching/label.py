@@ -29,7 +29,7 @@ from torch import Tensor
 from pair2vec.model.folder import SavedModel
 from pair2vec.relations.definitions import RelationDefinition, read_definitions
 from pair2vec.relations.scores import relation_scores
-from pair2vec.runtime.jobs import JobFolder, content_hash, empty_folder
+from pair2vec.runtime.jobs import JobFolder, content_hash
 from pair2vec.runtime.storage import write_file
 from pair2vec.teaching.calibration import Calibration, calibrate
 from pair2vec.teaching.candidates import (
@@ -156,7 +156,7 @@ def make_labels(
         complete=folder / LABELS_FILE,
         product="labels",
         identity=_identity(inputs, config),
-        clear=lambda: empty_folder(folder),
+        clear=lambda: _remove_labels(folder),
     )
     if (folder / LABELS_FILE).exists() and job.is_same() and not overwrite:
         return Labels.open(folder)
@@ -166,6 +166,14 @@ def make_labels(
         relations = RelationNames.of_definitions(definitions)
         _Labeller(inputs, folder, config, relations, device, report).run(pairs)
     return Labels.open(folder)
+
+
+def _remove_labels(folder: Path) -> None:
+    """Delete what a job writes, and nothing else of a folder that a user named."""
+    # First the file without which nothing else is taken for labels.
+    names = (LABELS_FILE, PAIRS_FILE, TEACHER_FILE)
+    for path in [*map(folder.joinpath, names), *folder.glob("labels-*.safetensors")]:
+        path.unlink(missing_ok=True)
 
 
 def _identity(inputs: LabelInputs, config: LabelConfig) -> dict[str, Any]:
