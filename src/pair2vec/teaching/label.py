@@ -26,6 +26,7 @@ from safetensors.torch import load_file as load_torch
 from safetensors.torch import save as save_torch
 from torch import Tensor
 
+from pair2vec.errors import InputError
 from pair2vec.model.folder import SavedModel
 from pair2vec.relations.definitions import RelationDefinition, read_definitions
 from pair2vec.relations.scores import relation_scores
@@ -179,6 +180,8 @@ def _remove_labels(folder: Path) -> None:
 def _identity(inputs: LabelInputs, config: LabelConfig) -> dict[str, Any]:
     wordnet = inputs.wordnet.folder
     model = inputs.language_model
+    if model is not None and not model.exists():
+        raise InputError(f"{model}: no such language model; give a folder, or a GGUF file")
     files = [] if model is None else [model] if model.is_file() else sorted(model.iterdir())
     return {
         "config": asdict(config),
