@@ -1,0 +1,221 @@
+"""The label job: what its folder has, and that it can be stopped, resumed and used again."""
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from tests.teaching.small_world import SIZE
+from tests.teaching.tiny_language_model import save_language_model
+from tests.teaching.world_inputs import CONFIG, WorldInputs
+from tests.training.small_run import SIZE as MODEL_SIZE
+from tests.training.small_run import run, small
+
+from pair2vec.errors import InputError, UsageError
+from pair2vec.relations.definitions import read_definitions
+from pair2vec.teaching import label
+from pair2vec.teaching.candidates import SOURCES
+from pair2vec.teaching.label import LabelConfig, Labels, make_labels, pair_features
+from pair2vec.teaching.labels import PARTS, RelationNames
+from pair2vec.text.corpus import Corpus
+
+CPU = torch.device("cpu")
+PIECE = 900
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(label, "_PIECE", PIECE)
+
+
+@pytest.fixture(scope="module")
+def labels(inputs: WorldInputs, tmp_path_factory: pytest.TempPathFactory) -> Labels:
+    """Made without interruption."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(label, "_PIECE", PIECE)
+        folder = tmp_path_factory.mktemp("labels") / "labels"
+        return make_labels(inputs.label_inputs(), folder, CONFIG, device=CPU)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_candidates_have_probabilities_of_the_relations(labels: Labels) -> None:
+    candidates, taught = labels.candidates(), labels.taught()
+    assert len(list(labels.folder.glob("labels-*.safetensors"))) > 2
+    assert taught.probabilities.shape == (len(candidates.x), len(labels.relations.names))
+    np.testing.assert_array_equal(taught.x, candidates.x)
+    np.testing.assert_array_equal(taught.y, candidates.y)
+    sums = taught.probabilities.astype(np.float32).sum(axis=1)
+    np.testing.assert_allclose(sums, 1, atol=5e-3)
+    assert labels.relations == RelationNames.of_definitions(read_definitions())
+
+
+def test_random_pairs_are_labelled_as_unrelated_and_others_by_the_teachers(labels: Labels) -> None:
+    is_random = labels.candidates().source == SOURCES.index("random")
+    unrelated = labels.taught().probabilities[:, -1]
+    assert (unrelated[is_random] == 1).all()
+    assert np.mean(unrelated[~is_random] == 1) < 0.1
+
+
+def test_the_facts_say_who_labelled_what(labels: Labels) -> None:
+    facts = json.loads((labels.folder / "labels.json").read_text())
+    assert facts == labels.facts
+    assert facts["language_model"] == "tiny"
+    assert facts["candidates"] == len(labels.candidates().x)
+    assert facts["labelled"] == {part: len(labels.labelled(part).x) for part in PARTS}
+    assert min(facts["labelled"].values()) > 20
+    assert len(facts["weights"]) == 2
+    for part in ("dev", "test"):
+        scores = facts["teachers"][part]
+        assert set(scores) == {"language model", "vectors", "both"}
+        assert scores["both"]["pairs"] == facts["labelled"][part]
+
+
+def test_two_jobs_give_the_same_labels(inputs: WorldInputs, labels: Labels, tmp_path: Path) -> None:
+    torch.manual_seed(12345)  # of the process, which must not matter
+    make_labels(inputs.label_inputs(), tmp_path / "again", CONFIG, device=CPU)
+    assert contents(tmp_path / "again") == contents(labels.folder)
+
+
+class Stopped(Exception):  # noqa: N818 - not an error
+    pass
+
+
+def stop_at(name: str, least: int) -> Callable[[str, int, int], None]:
+    def report(what: str, done: int, total: int) -> None:
+        del total
+        if what == name and done >= least:
+            raise Stopped
+
+    return report
+
+
+@pytest.mark.parametrize(
+    ("name", "least", "kept"),
+    [
+        ("fine-tuning steps", 1, []),
+        ("labelled pairs", 0, []),
+        ("labelled pairs", PIECE, ["labels-000.safetensors"]),
+        ("labelled pairs", 2 * PIECE, ["labels-000.safetensors", "labels-001.safetensors"]),
+    ],
+)
+def test_a_job_that_was_stopped_resumes_after_its_last_file(
+    name: str, least: int, kept: list[str], inputs: WorldInputs, labels: Labels, tmp_path: Path
+) -> None:
+    folder = tmp_path / "labels"
+    with pytest.raises(Stopped):
+        make_labels(inputs.label_inputs(), folder, CONFIG, device=CPU, report=stop_at(name, least))
+    assert sorted(path.name for path in folder.glob("labels-*")) == kept
+    assert not (folder / "labels.json").exists()
+    times = {path.name: path.stat().st_mtime_ns for path in folder.glob("*.safetensors")}
+    with pytest.raises(UsageError, match="a job that was begun: --resume continues it"):
+        make_labels(inputs.label_inputs(), folder, CONFIG, device=CPU)
+    make_labels(inputs.label_inputs(), folder, CONFIG, device=CPU, resume=True)
+    assert contents(folder) == contents(labels.folder)
+    for file, time in times.items():
+        assert (folder / file).stat().st_mtime_ns == time, file
+
+
+def never(*update: object) -> None:
+    raise AssertionError(update)
+
+
+@pytest.mark.parametrize("resume", [True, False])
+def test_complete_labels_are_used_again(
+    resume: bool, inputs: WorldInputs, labels: Labels, tmp_path: Path
+) -> None:
+    shutil.copytree(labels.folder, tmp_path / "labels")
+    before = {path: path.stat().st_mtime_ns for path in (tmp_path / "labels").iterdir()}
+    again = make_labels(
+        inputs.label_inputs(), tmp_path / "labels", CONFIG, device=CPU, resume=resume, report=never
+    )
+    assert again.facts == labels.facts
+    assert {path: path.stat().st_mtime_ns for path in (tmp_path / "labels").iterdir()} == before
+
+
+@pytest.mark.parametrize("resume", [True, False])
+@pytest.mark.parametrize(
+    "config",
+    [
+        replace(CONFIG, seed=1),
+        replace(CONFIG, teacher=replace(CONFIG.teacher, epochs=2)),
+        replace(CONFIG, candidates=replace(CONFIG.candidates, random=101)),
+    ],
+    ids=["seed", "teacher", "candidates"],
+)
+def test_labels_of_another_config_are_neither_used_nor_replaced(
+    config: LabelConfig, resume: bool, inputs: WorldInputs, labels: Labels
+) -> None:
+    before = contents(labels.folder)
+    with pytest.raises(UsageError) as caught:
+        make_labels(
+            inputs.label_inputs(), labels.folder, config, device=CPU, resume=resume, report=never
+        )
+    message = "was begun with another config" if resume else "already holds labels"
+    assert message in str(caught.value) and "\n" not in str(caught.value)
+    assert contents(labels.folder) == before
+
+
+def test_labels_of_another_language_model_are_not_used(
+    inputs: WorldInputs, labels: Labels, tmp_path: Path
+) -> None:
+    words = inputs.corpus.vocabulary.words[4:200]
+    other = inputs._replace(language_model=save_language_model(tmp_path / "tiny", words, seed=1))
+    with pytest.raises(UsageError, match="was begun with another language_model"):
+        make_labels(other.label_inputs(), labels.folder, CONFIG, device=CPU, resume=True)
+
+
+def test_labels_are_replaced_where_that_is_asked(
+    inputs: WorldInputs, labels: Labels, tmp_path: Path
+) -> None:
+    shutil.copytree(labels.folder, tmp_path / "labels")
+    config = replace(CONFIG, candidates=replace(CONFIG.candidates, nearest=1, random=0))
+    made = make_labels(
+        inputs.label_inputs(), tmp_path / "labels", config, device=CPU, overwrite=True
+    )
+    assert made.facts["candidates"] == len(made.taught().x) < labels.facts["candidates"]
+
+
+def test_other_files_of_the_folder_are_left_alone(inputs: WorldInputs, tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "mine.txt").write_text("mine")
+    (tmp_path / "mine.txt").write_text("mine")
+    for overwrite in (False, True):
+        make_labels(inputs.label_inputs(), tmp_path, CONFIG, device=CPU, overwrite=overwrite)
+        assert (tmp_path / "mine.txt").read_text() == "mine"
+        assert (tmp_path / "notes" / "mine.txt").read_text() == "mine"
+
+
+def test_features_of_a_pair_are_both_words_and_r_both_ways(
+    inputs: WorldInputs, corpus: Corpus, tmp_path: Path
+) -> None:
+    text_model = run(corpus, tmp_path / "model", small(steps=1))
+    features = pair_features(inputs.label_inputs()._replace(text_model=text_model), CPU)
+    # All words of the world but the full stop are unknown to the model.
+    ids = inputs.corpus.vocabulary.ids
+    dot, noun, other = (torch.tensor([ids[w]]) for w in (".", *inputs.corpus.vocabulary.words[5:7]))
+    unknown = features(noun, other)
+    assert unknown.shape == (1, 3 * SIZE + 2 * MODEL_SIZE)
+    x, y, product = unknown[:, : 3 * SIZE].reshape(3, SIZE)
+    torch.testing.assert_close(product, x * y)
+    assert x.norm().item() == pytest.approx(1, abs=1e-5)
+    assert not unknown[:, 3 * SIZE :].any()
+    assert not features(dot, noun)[:, 3 * SIZE :].any()
+    known = features(dot, dot)[:, 3 * SIZE :]
+    assert known.norm().item() == pytest.approx(2**0.5, abs=1e-4)
+    assert pair_features(inputs.label_inputs(), CPU)(noun, other).shape == (1, 3 * SIZE)
+
+
+def test_a_language_model_that_is_not_there_is_named_before_anything_is_written(
+    inputs: WorldInputs, tmp_path: Path
+) -> None:
+    nowhere = inputs._replace(language_model=tmp_path / "nowhere").label_inputs()
+    with pytest.raises(InputError, match="nowhere: no such language model; give a folder"):
+        make_labels(nowhere, tmp_path / "labels", CONFIG, device=CPU)
+    assert not (tmp_path / "labels").exists()
