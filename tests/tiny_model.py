@@ -18,7 +18,7 @@ HEAD_FACTS = {
     "names": list(RELATION_NAMES),
     "inverse": [0, 1, 3, 2, 4],
     "scale": 0.5,
-    "bias": [0.1, 0.0, 0.2, 0.2, -0.3],
+    "none": -0.3,
     "unrelated": 0.6,
 }
 """The config of its relation head."""

@@ -32,7 +32,8 @@ def test_probabilities_are_those_of_the_plain_formula(folder: Path) -> None:
             output[r] @ hidden[0][row] + output[s] @ hidden[1][row] + (shift[r] + shift[s]) / 2
             for r, s in enumerate(config.inverse)
         ]
-        scores = np.array(scores) * config.scale + np.array(config.bias)
+        scores = np.array(scores) * config.scale
+        scores[-1] += config.none
         expected = np.exp(scores) / np.exp(scores).sum()
         words = model.vocabulary.words
         (found,) = model.relations().predict_proba([(words[x[row]], words[y[row]])])

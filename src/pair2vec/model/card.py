@@ -2,7 +2,7 @@
 
 It shows these keys of the config, each of which may be absent: ``name``, ``created``, ``corpus``
 (``documents``, ``sentences``, ``tokens``, ``fingerprint``, ``sources``), ``recipe``, ``triples``,
-``metrics``, ``shrunk``, ``licence``, ``notes`` (a list of lines), and what `save_model` adds.
+``teaching`` (``language_model``, ``candidates``, ``weights``, ``labelled``), ``metrics``, ``shrunk``, ``licence``, ``notes`` (a list of lines), and what `save_model` adds.
 """
 
 import json
@@ -52,6 +52,7 @@ def model_card(config: Config) -> str:
         "Size": _table(size_facts(config)),
         "Corpus": _table(corpus_facts(config)),
         "Recipe": _table(flat_settings(config.get("recipe"), "recipe")),
+        "Taught": _table(teaching_facts(config)),
         "Metrics": _table(flat_settings(config.get("metrics"), "metric")),
         "Shrunk": _table(flat_settings(config.get("shrunk"), "shrunk")),
         "Use": _USE,
@@ -106,6 +107,25 @@ def corpus_facts(config: Config) -> dict[str, str]:
         facts["sources"] = ", ".join(_source_name(source) for source in corpus["sources"])
     if "triples" in config:
         facts["triples seen"] = _printable_count(config["triples"])
+    return facts
+
+
+def teaching_facts(config: Config) -> dict[str, str]:
+    """By whom the model was taught relations, and on what."""
+    teaching = config.get("teaching", {})
+    facts = {}
+    if "language_model" in teaching:
+        facts["taught by"] = f"WordNet and {teaching['language_model']}"
+    if "candidates" in teaching:
+        facts["pairs labelled by teachers"] = _printable_count(teaching["candidates"])
+    if "weights" in teaching:
+        names = ("language model", "vectors")
+        weights = zip(names, teaching["weights"], strict=False)
+        facts["weights of teachers"] = ", ".join(f"{name} {value:.2f}" for name, value in weights)
+    if "labelled" in teaching:
+        parts = teaching["labelled"].items()
+        counts = ", ".join(f"{part} {_printable_count(count)}" for part, count in parts)
+        facts["pairs of WordNet"] = f"{counts}; no word is in two of these parts"
     return facts
 
 

@@ -369,6 +369,9 @@ def model_facts(saved: SavedModel) -> dict[str, str]:
         facts["corpus tokens"] = corpus["tokens"]
     if "triples seen" in corpus:
         facts["triples seen"] = corpus["triples seen"]
+    taught = teaching_facts(config)
+    if "taught by" in taught:
+        facts["taught by"] = taught["taught by"]
     if "licence" in config:
         facts["licence"] = str(config["licence"])
     # Under a name of their own, so that a metric called "words" is not taken for the size.

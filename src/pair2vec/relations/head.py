@@ -37,8 +37,8 @@ class HeadConfig:
     """Of each relation the index of the one that holds from y to x."""
     scale: float = 1.0
     """Of the scores: the inverse of the temperature that held-out words were calibrated with."""
-    bias: tuple[float, ...] = ()
-    """Added to the scaled scores."""
+    none: float = 0.0
+    """Added to the scaled score of no relation."""
     unrelated: float = 0.5
     """The share of pairs without a relation where the head was calibrated."""
 
@@ -87,8 +87,7 @@ class RelationHead:
     def calibrated(self, logits: FloatArray) -> FloatArray:
         """The probabilities of scores, (N, K)."""
         scaled = logits * np.float32(self.config.scale)
-        if self.config.bias:
-            scaled = scaled + np.array(self.config.bias, np.float32)
+        scaled[:, -1] += np.float32(self.config.none)
         return softmax(scaled)
 
 
@@ -137,7 +136,7 @@ def read_head_config(saved: SavedModel) -> HeadConfig:
             names=tuple(facts["names"]),
             inverse=tuple(map(int, facts["inverse"])),
             scale=float(facts.get("scale", 1.0)),
-            bias=tuple(map(float, facts.get("bias", ()))),
+            none=float(facts.get("none", 0.0)),
             unrelated=float(facts.get("unrelated", 0.5)),
         )
     except (KeyError, TypeError, ValueError) as error:

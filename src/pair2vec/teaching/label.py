@@ -336,7 +336,7 @@ class _Labeller:
         """How the teachers are combined, fitted on the dev words, and their scores."""
         dev, test = _read_labelled(pairs, "dev"), _read_labelled(pairs, "test")
         found = [teacher(dev.x, dev.y) for teacher in teachers]
-        calibration = calibrate(found, dev.label, self._relations.inverse)
+        calibration = calibrate(found, dev.label)
         scores = {}
         for part, labelled in (("dev", dev), ("test", test)):
             found = [teacher(labelled.x, labelled.y) for teacher in teachers]
@@ -349,7 +349,7 @@ class _Labeller:
                 name: relation_scores(table, labelled.label, *self._relations)._asdict()
                 for name, table in tables.items()
             }
-        facts = {"weights": calibration.weights, "bias": calibration.bias, "teachers": scores}
+        facts = {"weights": calibration.weights, "none": calibration.none, "teachers": scores}
         return calibration, facts
 
     def _both_ways(

@@ -11,7 +11,7 @@ Shapes: P pairs, V vocabulary.
 """
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -40,6 +40,9 @@ _LEAST_MARGIN = 2.0
 """The best relation's weight is at least so many times that of any other."""
 _MOST = {"hypernym": 45_000, "co-hyponym": 35_000}
 """WordNet has so many of these that a sample will do; the inverse counts as the same relation."""
+_MOST_HELD_OUT = {"hypernym": 2.0, "co-hyponym": 1.25}
+"""The same of the held-out parts, as multiples of their synonyms: people ask about opposites and
+synonyms more often than WordNet has them."""
 _MOST_INDIRECT = 3_000
 """Antonyms by way of a similar adjective."""
 _NONE_SHARES = {"near": 0.3, "exchanged": 0.3, "random": 0.4}
@@ -153,7 +156,12 @@ class LabelSource:
     def pairs(self, part: Part) -> LabelledPairs:
         """The positives of a part with their negatives, shuffled."""
         positives = self._of_part(self._positives, part)
-        if part == "train":
+        if part != "train":
+            synonyms = int((positives.label == self.relations.names.index("synonym")).sum())
+            most = {name: round(times * synonyms) for name, times in _MOST_HELD_OUT.items()}
+            sampled = self._sampled(positives.label, most)
+            positives = LabelledPairs(*(column[sampled] for column in positives))
+        else:
             indirect = self._of_part(self._indirect, part)
             columns = zip(positives, indirect, strict=True)
             positives = LabelledPairs(*(np.concatenate(column) for column in columns))
@@ -179,19 +187,23 @@ class LabelSource:
         pairs = zip(x.tolist(), y.tolist(), strict=True)
         kept = np.array([not is_form(words[a], words[b]) for a, b in pairs], np.bool_)
         kept &= self._known[x] & self._known[y]
-        for name, most in _MOST.items():
-            relation = names.index(name)
-            own = np.flatnonzero(
-                kept & np.isin(label, [relation, self.relations.inverse[relation]])
-            )
-            dropped = self._random.permutation(own)[most:]
-            kept[dropped] = False
+        rows = np.flatnonzero(kept)
+        kept[rows] = self._sampled(label[rows], _MOST)
         examples = self._examples()
         return LabelledPairs(
             np.concatenate([examples.x, x[kept]]),
             np.concatenate([examples.y, y[kept]]),
             np.concatenate([examples.label, label[kept]]),
         )
+
+    def _sampled(self, label: Int64Array, most: Mapping[str, int]) -> NDArray[np.bool_]:
+        """Which pairs to keep of relations that have more than `most`; an inverse counts in."""
+        kept = np.ones(len(label), np.bool_)
+        for name, count in most.items():
+            relation = self.relations.names.index(name)
+            own = np.flatnonzero(np.isin(label, [relation, self.relations.inverse[relation]]))
+            kept[self._random.permutation(own)[count:]] = False
+        return kept
 
     def _indirect_antonyms(self, senses: VocabularySenses) -> LabelledPairs:
         """For training alone: there are few direct ones, and most are of one spelling."""

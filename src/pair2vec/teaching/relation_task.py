@@ -226,13 +226,13 @@ class RelationTask:
         scores = self._scores(network, network.pair_words[rows], indices, pairs.negated.float())
         names, inverse = self._relations
         logits = scores.float().cpu().numpy()
-        found = calibrate([logits], label, inverse)
+        found = calibrate([logits], label)
         probabilities = found.probabilities(logits)
         facts = {
             "names": list(names),
             "inverse": list(inverse),
             "scale": found.weights[0],
-            "bias": found.bias,
+            "none": found.none,
             "unrelated": float(np.mean(label == len(names) - 1)),
             "dev": relation_scores(probabilities, label, names, inverse)._asdict(),
         }

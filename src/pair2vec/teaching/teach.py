@@ -33,7 +33,7 @@ from pair2vec.word_vectors.carry_over import carry_over
 from pair2vec.word_vectors.formats import read_word_vectors
 from pair2vec.wordnet.dictionary import WordNet
 
-_LABEL_FACTS = ("language_model", "weights", "bias", "candidates", "labelled")
+_LABEL_FACTS = ("language_model", "weights", "none", "candidates", "labelled")
 """What a model's config repeats of its labels."""
 
 
@@ -160,7 +160,7 @@ def _facts(recipe: TeachRecipe, labels: Labels) -> dict[str, Any]:
         "relations": asdict(recipe.relations),
         "labels": asdict(recipe.labels),
         **{
-            name: labels.facts[name] for name in ("language_model", "weights", "bias", "candidates")
+            name: labels.facts[name] for name in ("language_model", "weights", "none", "candidates")
         },
         "labelled": labels.facts["labelled"],
         "teachers": {

@@ -35,8 +35,8 @@ from pair2vec.wordnet.dictionary import (
 from pair2vec.wordnet.morphology import Lemma, base_forms
 from pair2vec.wordnet.relations import sense_antonyms
 
-_LEVEL_WEIGHTS = (1.0, 0.5)
-"""Of hypernyms one and two edges above."""
+_LEVEL_WEIGHTS = {"n": (1.0, 0.5), "v": (1.0,)}
+"""Of hypernyms one and two edges above: two edges above a verb there are only *move* and *make*."""
 _USUAL_SENSES = 2
 _MOST_SIBLINGS = 60
 """Under a hypernym with more hyponyms than these, such as *person*, kinds have little in common."""
@@ -156,7 +156,7 @@ class VocabularySenses:
         self, synset: Synset, own: list[WordSense]
     ) -> Iterator[tuple[str, str, int, int, float]]:
         level, seen = set(synset.targets(HYPERNYM)), {synset.id}
-        for scale in _LEVEL_WEIGHTS:
+        for scale in _LEVEL_WEIGHTS.get(synset.id.pos, ()):
             for target in level - seen:
                 yield from self._products(("hypernym", "hyponym"), own, target, scale)
             seen |= level
