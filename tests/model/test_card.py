@@ -31,6 +31,12 @@ CONFIG: dict[str, Any] = {
         "clip": None,
     },
     "triples": 356_000_000,
+    "teaching": {
+        "language_model": "SmolLM2-135M-Instruct.gguf",
+        "candidates": 9_876_543,
+        "weights": [0.75, 0.4999],
+        "labelled": {"train": 123_456, "dev": 4_000, "test": 12_000},
+    },
     "metrics": {"bats": {"inflectional": 0.7281234567}, "loss": 1.5},
 }
 
@@ -54,6 +60,11 @@ def test_a_card_says_what_the_config_says() -> None:
         "| negatives | contexts 2, words 3 |",
         "| layers | 300, 300 |",
         "| clip | null |",
+        "## Taught",
+        "| taught by | WordNet and SmolLM2-135M-Instruct.gguf |",
+        "| pairs labelled by teachers | 9,876,543 |",
+        "| weights of teachers | language model 0.75, vectors 0.50 |",
+        "| pairs of WordNet | train 123,456, dev 4,000, test 12,000; no word in two parts |",
         "| bats | inflectional 0.728123 |",
         'pair2vec fill "X and Y" --x hot --model FOLDER',
         "- Tables are rounded to eight bits: by at most 1/254 of a row's largest value.",
@@ -79,6 +90,7 @@ def test_a_card_of_nothing_states_nothing_of_the_model() -> None:
         ("recipe", ["## Recipe", "negatives"]),
         ("metrics", ["## Metrics", "loss"]),
         ("triples", ["triples seen"]),
+        ("teaching", ["## Taught", "taught by", "SmolLM2", "weights of teachers"]),
         ("created", ["created"]),
         ("precision", ["precision", "rounded"]),
         ("bytes", ["MB"]),
@@ -128,6 +140,7 @@ def test_the_facts_of_a_model_are_in_reading_order(tmp_path: Path) -> None:
         ("corpus fingerprint", "abcdef0123456789"),
         ("corpus tokens", "1,000,000"),
         ("triples seen", "356,000,000"),
+        ("taught by", "WordNet and SmolLM2-135M-Instruct.gguf"),
         ("metrics.bats", "inflectional 0.728123"),
         ("metrics.loss", "1.5"),
     ]

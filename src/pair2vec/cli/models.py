@@ -140,11 +140,14 @@ def shrink(
 
 def models_table(models: Mapping[str, Mapping[str, str]]) -> Table:
     """One model a row: its name, and some of its `model_facts`."""
-    columns = {"words": "words", "size on disk": "size", "corpus tokens": "tokens trained on"}
+    numbers = {"words": "words", "size on disk": "size", "corpus tokens": "tokens trained on"}
+    texts = {"taught by": "taught by", "licence": "licence"}
     table = Table(box=None, pad_edge=False)
-    for title in ("name", *columns.values(), "licence"):
-        table.add_column(title, justify="left" if title in {"name", "licence"} else "right")
+    table.add_column("name")
+    for title in numbers.values():
+        table.add_column(title, justify="right")
+    for title in texts.values():
+        table.add_column(title)
     for name, facts in models.items():
-        values = [facts.get(fact, "–") for fact in columns]
-        table.add_row(name, *values, facts.get("licence", "–"))
+        table.add_row(name, *(facts.get(fact, "–") for fact in (*numbers, *texts)))
     return table

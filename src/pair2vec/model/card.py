@@ -2,7 +2,8 @@
 
 It shows these keys of the config, each of which may be absent: ``name``, ``created``, ``corpus``
 (``documents``, ``sentences``, ``tokens``, ``fingerprint``, ``sources``), ``recipe``, ``triples``,
-``teaching`` (``language_model``, ``candidates``, ``weights``, ``labelled``), ``metrics``, ``shrunk``, ``licence``, ``notes`` (a list of lines), and what `save_model` adds.
+``teaching`` (``language_model``, ``candidates``, ``weights``, ``labelled``), ``metrics``,
+``shrunk``, ``licence``, ``notes`` (a list of lines), and what `save_model` adds.
 """
 
 import json
@@ -125,7 +126,7 @@ def teaching_facts(config: Config) -> dict[str, str]:
     if "labelled" in teaching:
         parts = teaching["labelled"].items()
         counts = ", ".join(f"{part} {_printable_count(count)}" for part, count in parts)
-        facts["pairs of WordNet"] = f"{counts}; no word is in two of these parts"
+        facts["pairs of WordNet"] = f"{counts}; no word in two parts"
     return facts
 
 

@@ -29,6 +29,7 @@ from pair2vec.model.card import (
     flat_settings,
     model_card,
     size_facts,
+    teaching_facts,
 )
 from pair2vec.model.tensors import (
     REPAIR_HINT,
