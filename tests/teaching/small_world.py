@@ -1,7 +1,7 @@
 """A world of made-up words: its text, its WordNet and its word vectors.
 
-Nouns come in families: the first is the kind of all others, two of the others are synonyms, and one
-has another as its part. Adjectives come in fours: two antonyms, and one that is similar to each.
+Nouns come in families: the first is the kind of all others, four of the others are synonyms, and
+one has another as its part. Adjectives come in fours: two antonyms, and to each a similar one.
 """
 
 from collections.abc import Sequence
@@ -43,13 +43,22 @@ PLURALS = [f"{noun}s" for noun in NOUNS]
 
 class Family(NamedTuple):
     kind: str
-    members: list[str]
-    """The first two are synonyms; the third is a part of the fourth."""
+    synonyms: list[str]
+    part: str
+    whole: str
+    other: str
+
+    @property
+    def members(self) -> list[str]:
+        return [*self.synonyms, self.part, self.whole, self.other]
 
 
 def families() -> list[Family]:
     starts = range(0, len(NOUNS), FAMILY)
-    return [Family(NOUNS[start], NOUNS[start + 1 : start + FAMILY]) for start in starts]
+    return [
+        Family(NOUNS[start], NOUNS[start + 1 : start + 5], *NOUNS[start + 5 : start + FAMILY])
+        for start in starts
+    ]
 
 
 def fours() -> list[list[str]]:
@@ -59,12 +68,12 @@ def fours() -> list[list[str]]:
 
 def meanings() -> list[Meaning]:
     found = []
-    for kind, (one, same, part, whole, *others) in families():
-        below = (one, part, whole, *others)
+    for kind, synonyms, part, whole, other in families():
+        below = (synonyms[0], part, whole, other)
         found.append(meaning(kind, "n", kind, *(Link("~", name) for name in below)))
-        found.append(meaning(one, "n", f"{one} {same}", Link("@", kind)))
+        found.append(meaning(synonyms[0], "n", " ".join(synonyms), Link("@", kind)))
         found.append(meaning(whole, "n", whole, Link("@", kind), Link("%p", part)))
-        found += [meaning(name, "n", name, Link("@", kind)) for name in (part, *others)]
+        found += [meaning(name, "n", name, Link("@", kind)) for name in (part, other)]
     for up, down, higher, lower in fours():
         found.append(meaning(up, "a", up, Link("!", down, 1, 1), Link("&", higher)))
         found.append(meaning(down, "a", down, Link("!", up, 1, 1), Link("&", lower)))

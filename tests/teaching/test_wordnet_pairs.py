@@ -125,6 +125,32 @@ def test_a_hypernym_two_edges_above_weighs_half(wordnet: WordNet) -> None:
     assert ("poodle", "hypernym", "thing") not in found
 
 
+def test_a_hypernym_two_edges_above_a_verb_is_none(tmp_path: Path) -> None:
+    meanings = [
+        meaning("move", "v", "move"),
+        meaning("go", "v", "go", Link("@", "move")),
+        meaning("run", "v", "run", Link("@", "go")),
+    ]
+    found = weights(small_wordnet(tmp_path, meanings), ("run", "go", "move"))
+    assert set(found) == {("run", "hypernym", "go"), ("go", "hypernym", "move")}
+
+
+@pytest.mark.parametrize(
+    ("edges", "expected"),
+    [
+        (1, {"poodle", "dog"}),
+        (2, {"poodle", "dog", "animal"}),
+        (9, {"poodle", "dog", "animal", "thing"}),
+    ],
+)
+def test_ancestors_are_so_many_edges_above_a_word(
+    edges: int, expected: set[str], wordnet: WordNet
+) -> None:
+    senses = VocabularySenses(wordnet, WORDS)
+    found = senses.ancestors(WORDS.index("poodle"), edges)
+    assert {wordnet.synset(synset).words[0] for synset in found} == expected
+
+
 def test_a_weight_is_the_product_of_the_probabilities_of_the_senses(tmp_path: Path) -> None:
     meanings = [
         *(
