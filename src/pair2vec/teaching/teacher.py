@@ -12,6 +12,7 @@ Shapes: B pairs, T tokens of the longest prompt, L of the longest word, K relati
 
 import logging
 import re
+import struct
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from safetensors import SafetensorError
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -91,6 +93,7 @@ def load_language_model(path: Path | None) -> LanguageModel:
     path = _default_model() if path is None else path
     if not path.exists():
         raise InputError(f"{path}: no such language model; give a folder, or a GGUF file")
+    named = path
     files = [path] if path.is_file() else sorted(path.glob("*.gguf"))
     options: dict[str, Any] = {}
     if files and not (path / "config.json").exists():
@@ -99,9 +102,9 @@ def load_language_model(path: Path | None) -> LanguageModel:
     try:
         tokenizer = transformers.AutoTokenizer.from_pretrained(path, **options)
         network = transformers.AutoModel.from_pretrained(path, dtype=torch.float32, **options)
-    except (OSError, ValueError, ImportError) as error:
+    except (OSError, ValueError, ImportError, SafetensorError, struct.error) as error:
         reason = str(error).strip().splitlines()[0]
-        raise InputError(f"{path}: is no language model that can be read: {reason}") from error
+        raise InputError(f"{named}: is no language model that can be read: {reason}") from error
     return LanguageModel(network, tokenizer, str(options.get("gguf_file", path.name)))
 
 
