@@ -97,6 +97,10 @@ def test_a_killed_run_resumed_gives_the_same_model_to_the_bit(
         process.wait()
     assert not (out / "config.json").exists()
     assert_fails(pair2vec(*arguments(inputs, out, labels)), 2, "--resume continues it")
+    other = shutil.copytree(labels, tmp_path / "other")
+    (other / "labels.json").write_text((labels / "labels.json").read_text() + " ")
+    refused = pair2vec(*arguments(inputs, out, other), "--resume")
+    assert_fails(refused, 2, "was begun with another labels; resume with the same")
     done = pair2vec(*arguments(inputs, out, labels), "--resume")
     assert done.returncode == 0, done.stderr
     actual, expected = load_model(out), load_model(model)
