@@ -28,11 +28,11 @@ def test_probabilities_are_those_of_the_plain_formula(folder: Path) -> None:
     hidden = [np.maximum(way @ weight.T + bias, 0) for way in ways]
     output, shift = saved.array("relation.output.weight"), saved.array("relation.output.bias")
     for row in range(len(x)):
-        scores = [
+        logits = [
             output[r] @ hidden[0][row] + output[s] @ hidden[1][row] + (shift[r] + shift[s]) / 2
             for r, s in enumerate(config.inverse)
         ]
-        scores = np.array(scores) * config.scale
+        scores = np.array(logits) * config.scale
         scores[-1] += config.none
         expected = np.exp(scores) / np.exp(scores).sum()
         words = model.vocabulary.words
