@@ -22,6 +22,7 @@ from pair2vec.model.folder import SavedModel, load_model
 from pair2vec.relations.head import CONFIG_KEY
 from pair2vec.teaching.label import Labels
 from pair2vec.teaching.relation_task import RelationTask, RelationTaskConfig, TaskData
+from pair2vec.teaching.teach import teaching_facts
 from pair2vec.training.recipes import Recipe, resolve
 from quality import (
     SharedInputs,
@@ -105,7 +106,8 @@ def make_task(
     if config is None:
         return None
     gold, dev = labels.labelled("train"), labels.labelled("dev")
-    data = TaskData(labels.relations, labels.taught(), gold, dev, {})
+    facts = teaching_facts(config, labels)
+    data = TaskData(labels.relations, labels.taught(), gold, dev, facts)
     size = recipe.pair.dimension
     return RelationTask(config, inputs.corpus.vocabulary, data, size, inputs.device)
 

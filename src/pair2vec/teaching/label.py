@@ -254,7 +254,8 @@ class _Labeller:
         device: torch.device,
         report: Report,
     ) -> None:
-        self._inputs, self._folder, self._config = inputs, folder, config.teacher
+        self._inputs, self._folder = inputs, folder
+        self._whole_config, self._config = config, config.teacher
         self._relations, self._device, self._report = relations, device, report
 
     def run(self, pairs: dict[str, NDArray[Any]]) -> None:
@@ -284,6 +285,7 @@ class _Labeller:
                 write_file(path, save({"probabilities": probabilities}))
         self._report("labelled pairs", len(x), len(x))
         facts |= {
+            "config": asdict(self._whole_config),
             "names": list(self._relations.names),
             "inverse": list(self._relations.inverse),
             "language_model": name,

@@ -98,7 +98,7 @@ def teach(  # noqa: PLR0913 - the options of a command, side by side
             made.taught(),
             made.labelled("train"),
             made.labelled("dev"),
-            _facts(recipe, made),
+            teaching_facts(recipe.relations, made),
         )
         size = recipe.model.pair.dimension
         return RelationTask(recipe.relations, inputs.corpus.vocabulary, data, size, torch_device)
@@ -155,14 +155,12 @@ def label_pairs(
     )
 
 
-def _facts(recipe: TeachRecipe, labels: Labels) -> dict[str, Any]:
+def teaching_facts(config: RelationTaskConfig, labels: Labels) -> dict[str, Any]:
+    """What a model's config says about its teachers."""
     return {
-        "relations": asdict(recipe.relations),
-        "labels": asdict(recipe.labels),
-        **{
-            name: labels.facts[name] for name in ("language_model", "weights", "none", "candidates")
-        },
-        "labelled": labels.facts["labelled"],
+        "relations": asdict(config),
+        "labels": labels.facts["config"],
+        **{name: labels.facts[name] for name in _LABEL_FACTS},
         "teachers": {
             part: {name: _rounded(scores) for name, scores in tables.items()}
             for part, tables in labels.facts["teachers"].items()
