@@ -1,13 +1,20 @@
 """The command line as a whole."""
 
+import re
 import signal
 import subprocess
 import sys
 import time
+import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 from tests.command import pair2vec
+
+from pair2vec.cli.main import EXTRAS
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("option", [("--vocab", "0"), ("--workers", "0"), ("--colour", "1"), ()])
@@ -39,3 +46,66 @@ def test_ctrl_c_ends_a_command_with_one_line(tmp_path: Path) -> None:
         "pair2vec: stopped; prepare resumes when run again, train with --resume"
     )
     assert "Traceback" not in messages
+
+
+OPTIONAL = tuple(EXTRAS)
+WITHOUT_EXTRAS = (
+    "import sys; sys.modules.update(dict.fromkeys(sys.argv.pop(1).split(',')));"
+    "from pair2vec.cli.main import main; main()"
+)
+
+
+def pair2vec_without(modules: Iterable[str], *arguments: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-c", WITHOUT_EXTRAS, ",".join(modules), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("command", "extra"),
+    [
+        ("train corpus --out m", "train"),
+        ("vectors corpus --out w.vec", "train"),
+        ("teach corpus --out m --vectors w.vec", "teach"),
+        ("nli train --train a --dev b --out c --words w.vec", "nli"),
+        ("nli predict premise hypothesis --model c", "nli"),
+        ("nli compare a b --data d --out e", "nli"),
+        ("qa train --train a --dev b --out c --words w.vec", "nli"),
+        ("qa answer question --model c --passage p", "nli"),
+        ("eval nli --model c --data d", "nli"),
+        ("eval squad --model c --data d", "nli"),
+        ("serve", "serve"),
+        ("push nowhere owner/name", "hub"),
+        ("fill X --model owner/name", "hub"),
+        ("prepare s3://bucket/text --out c", "ray"),
+        ("prepare /dev/null --out c --engine ray", "ray"),
+    ],
+)
+def test_a_command_without_its_extra_names_it_in_one_line(command: str, extra: str) -> None:
+    done = pair2vec_without(OPTIONAL, *command.split())
+    assert f"pip install 'pair2vec[{extra}]'" in done.stderr
+    assert done.stderr.count("\n") == 1, done.stderr
+    assert done.returncode in {1, 2}
+
+
+def test_a_module_that_no_extra_brings_is_a_bug_and_not_hidden() -> None:
+    done = pair2vec_without(["tomllib"], "train", "corpus", "--out", "m")
+    assert "ModuleNotFoundError" in done.stderr
+
+
+def test_every_optional_module_has_an_extra_that_brings_it() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    extras = project["optional-dependencies"]
+    for module, extra in EXTRAS.items():
+        requirements = [re.split(r"[^\w-]", name)[0] for name in extras[extra]]
+        assert module.replace("_", "-") in [name.replace("_", "-") for name in requirements]
+    brought = {
+        re.split(r"[^\w-]", name)[0].replace("-", "_")
+        for extra, names in extras.items()
+        if extra not in {"dev", "docs"}
+        for name in names
+    }
+    assert brought - {"pair2vec"} == set(EXTRAS)

