@@ -1,5 +1,8 @@
 """Errors that a user can fix: each message is one line with what, where, and what to do."""
 
+STOPPED = "stopped; prepare resumes when run again, train with --resume"
+"""What is said of a command that Ctrl-C ended."""
+
 
 class Pair2vecError(Exception):
     """Base of all errors raised on purpose; the command prints the message and exits."""

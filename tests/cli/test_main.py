@@ -1,5 +1,6 @@
 """The command line as a whole."""
 
+import os
 import re
 import signal
 import subprocess
@@ -46,6 +47,47 @@ def test_ctrl_c_ends_a_command_with_one_line(tmp_path: Path) -> None:
         "pair2vec: stopped; prepare resumes when run again, train with --resume"
     )
     assert "Traceback" not in messages
+
+
+CTRL_C_AT_AN_IMPORT = """
+import os, signal, sys
+
+class CtrlC:
+    def find_spec(self, name, path=None, target=None):
+        is_worker = "--multiprocessing-fork" in sys.orig_argv
+        if name == os.environ["CTRL_C_AT"] and is_worker == bool(os.environ["IN_A_WORKER"]):
+            sys.meta_path.remove(self)
+            os.killpg(0, signal.SIGINT)
+
+sys.meta_path.insert(0, CtrlC())
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "in_a_worker"),
+    [
+        *(("typer", False), ("rich.table", False), ("pair2vec.cli.train", False)),
+        *(("numpy", False), ("pair2vec.text.pieces", False), ("pair2vec.text.pieces", True)),
+    ],
+)
+def test_ctrl_c_while_a_command_starts_ends_it_with_one_line(
+    text: Path, tmp_path: Path, module: str, in_a_worker: bool
+) -> None:
+    (tmp_path / "sitecustomize.py").write_text(CTRL_C_AT_AN_IMPORT)
+    environment = {"CTRL_C_AT": module, "IN_A_WORKER": "1" if in_a_worker else ""}
+    command = [sys.executable, "-m", "pair2vec", "prepare", str(text), "--workers", "2"]
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    process = subprocess.Popen(
+        [*command, "--out", str(tmp_path / "corpus")],
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, **environment, "PYTHONPATH": str(tmp_path)},
+    )
+    signal.signal(signal.SIGINT, before)
+    _, messages = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert messages == "pair2vec: stopped; prepare resumes when run again, train with --resume\n"
 
 
 OPTIONAL = tuple(EXTRAS)

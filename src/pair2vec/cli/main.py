@@ -18,7 +18,7 @@ from pair2vec.cli.query import analogy, fill, nearest, neighbours, pair, score_c
 from pair2vec.cli.relate import relate
 from pair2vec.cli.serve import serve
 from pair2vec.cli.train import teach_command, train_command, vectors
-from pair2vec.errors import Pair2vecError
+from pair2vec.errors import STOPPED, Pair2vecError
 from pair2vec.version import __version__
 
 _COMMANDS = (
@@ -96,7 +96,7 @@ def main() -> None:
         cause = getattr(stop.__context__, "__cause__", None)
         if not isinstance(cause, KeyboardInterrupt):
             raise
-        fail("stopped; prepare resumes when run again, train with --resume", 130)
+        fail(STOPPED, 130)
 
 
 def _extra_that_brings(module: str) -> str:

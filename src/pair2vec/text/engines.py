@@ -5,6 +5,7 @@ Every engine is an ordered map: results come in the order of the items.
 
 import logging
 import os
+import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -49,7 +50,10 @@ def process_map(workers: int) -> Iterator[OrderedMap]:
     ) -> Iterator[_Result]:
         pending: deque[Future[_Result]] = deque()
         for item in items:
-            pending.append(pool.submit(function, item))
+            # A worker starts here and inherits the mask: Ctrl-C, which a terminal sends to all
+            # processes, is left to this one.
+            with _blocked_ctrl_c():
+                pending.append(pool.submit(function, item))
             # Enough to keep every worker busy, few enough to bound the memory.
             if len(pending) > workers + 1:
                 yield pending.popleft().result()
@@ -65,6 +69,15 @@ def process_map(workers: int) -> Iterator[OrderedMap]:
         ) from error
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def _blocked_ctrl_c() -> Iterator[None]:
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _start_worker() -> None:
