@@ -28,6 +28,7 @@ from torch import Tensor
 
 from pair2vec.errors import InputError
 from pair2vec.model.folder import SavedModel
+from pair2vec.ranges import Seed, check_ranges
 from pair2vec.relations.definitions import RelationDefinition, read_definitions
 from pair2vec.relations.scores import relation_scores
 from pair2vec.runtime.jobs import JobFolder, content_hash
@@ -78,7 +79,10 @@ class LabelConfig:
 
     candidates: CandidatesConfig = field(default_factory=CandidatesConfig)
     teacher: TeacherConfig = field(default_factory=TeacherConfig)
-    seed: int = 0
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
 
 
 class LabelInputs(NamedTuple):

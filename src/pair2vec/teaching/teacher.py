@@ -26,6 +26,17 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from pair2vec.errors import InputError, Pair2vecError, UsageError
+from pair2vec.ranges import (
+    BatchSize,
+    Count,
+    Decay,
+    LearningRate,
+    PartialShare,
+    Seed,
+    Share,
+    Size,
+    check_ranges,
+)
 from pair2vec.runtime.devices import autocast
 from pair2vec.teaching.labels import LabelledPairs
 from pair2vec.training.optim import Linear
@@ -45,28 +56,29 @@ class TeacherConfig:
 
     prompt: str = "{x} : {y} ::"
     """What the language model reads, as analogies are written: *cheap : expensive ::*."""
-    epochs: int = 2
-    smoothing: float = 0.1
+    epochs: Count = 2
+    smoothing: PartialShare = 0.1
     """Of the labels: a language model is soon surer of the training words than it can be of
     others."""
-    batch: int = 256
-    rate: float = 1e-4
-    head_rate: float = 1e-3
+    batch: BatchSize = 256
+    rate: LearningRate = 1e-4
+    head_rate: LearningRate = 1e-3
     """Of the linear layer, which starts from nothing."""
-    warmup: float = 0.06
+    warmup: Share = 0.06
     """The share of the steps in which the rate rises."""
-    decay: float = 0.01
-    label_tokens: int = 65_536
+    decay: Decay = 0.01
+    label_tokens: Count = 65_536
     """Tokens of a batch of prompts to label."""
-    swap_above: float = 0.2
+    swap_above: PartialShare = 0.2
     """A pair is read in the other order, too, if some relation has at least this probability."""
-    vector_epochs: int = 20
+    vector_epochs: Count = 20
     """Of the teacher on vectors."""
-    vector_hidden: int = 512
-    vector_dropout: float = 0.3
-    seed: int = 0
+    vector_hidden: Size = 512
+    vector_dropout: PartialShare = 0.3
+    seed: Seed = 0
 
     def __post_init__(self) -> None:
+        check_ranges(self)
         if not re.fullmatch(r"[^{}]*\{x\}[^{}]*\{y\}[^{}]*", self.prompt):
             raise UsageError(f"prompt {self.prompt!r}: needs {{x}}, and after it {{y}}, once each")
 
