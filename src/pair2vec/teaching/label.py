@@ -26,7 +26,8 @@ from safetensors.torch import load_file as load_torch
 from safetensors.torch import save as save_torch
 from torch import Tensor
 
-from pair2vec.errors import InputError
+from pair2vec.arrays import FloatArray
+from pair2vec.errors import InputError, UsageError
 from pair2vec.model.folder import SavedModel
 from pair2vec.relations.definitions import RelationDefinition, read_definitions
 from pair2vec.relations.scores import relation_scores
@@ -64,6 +65,8 @@ _log = logging.getLogger(__name__)
 PAIRS_FILE, TEACHER_FILE, LABELS_FILE = "pairs.safetensors", "teacher.safetensors", "labels.json"
 _PIECE = 500_000
 """Candidates of a piece."""
+_SAMPLE = 200_000
+"""Candidates that tell how many are how probably related."""
 _NEAR = 60
 """Nearest words that hard negatives are drawn from."""
 
@@ -78,7 +81,14 @@ class LabelConfig:
 
     candidates: CandidatesConfig = field(default_factory=CandidatesConfig)
     teacher: TeacherConfig = field(default_factory=TeacherConfig)
+    most_read: int = 10_000_000
+    """Of the candidates, about so many are read by the language model: those that the teacher on
+    vectors finds most probably related. The others, nearly all in no relation, have its labels."""
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.most_read < 1:
+            raise UsageError(f"labels.most_read is {self.most_read}; it must be 1 or more")
 
 
 class LabelInputs(NamedTuple):
@@ -242,6 +252,38 @@ def _read_labelled(arrays: dict[str, NDArray[Any]], part: Part) -> LabelledPairs
     return LabelledPairs(*(arrays[f"{part}.{name}"] for name in LabelledPairs._fields))
 
 
+class Calibrations(NamedTuple):
+    """Of the teachers' log-probabilities."""
+
+    both: Calibration
+    vectors: Calibration
+
+
+class _Cascade:
+    """The teacher on vectors labels all pairs, the language model those that may be related."""
+
+    def __init__(self, read: Teach, by_vectors: Teach, calibrations: Calibrations) -> None:
+        self._read, self._by_vectors, self._calibrations = read, by_vectors, calibrations
+        self.least_related = 0.0
+        """The probability of any relation from which on the language model reads a pair."""
+
+    def read_most_related(self, x: NDArray[np.int64], y: NDArray[np.int64], share: float) -> None:
+        """Let the language model read this share of pairs like those of a sample."""
+        if share < 1 and len(x):
+            vectors = self._calibrations.vectors
+            none = vectors.probabilities(self._by_vectors(x, y))[:, -1]
+            self.least_related = float(np.quantile(1 - none, 1 - share))
+
+    def __call__(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> FloatArray:
+        """Probabilities, (N, K)."""
+        found = self._by_vectors(x, y)
+        probabilities = self._calibrations.vectors.probabilities(found)
+        read = np.flatnonzero(1 - probabilities[:, -1] >= self.least_related)
+        labels = self._read(x[read], y[read])
+        probabilities[read] = self._calibrations.both.probabilities(labels, found[read])
+        return probabilities
+
+
 class _Labeller:
     """The two teachers at work."""
 
@@ -257,6 +299,7 @@ class _Labeller:
         self._inputs, self._folder = inputs, folder
         self._whole_config, self._config = config, config.teacher
         self._relations, self._device, self._report = relations, device, report
+        self._random = np.random.default_rng(config.seed)
 
     def run(self, pairs: dict[str, NDArray[Any]]) -> None:
         """Train the teachers, label the pieces that are missing, and write what was measured."""
@@ -270,8 +313,12 @@ class _Labeller:
                 lambda c, d: by_vectors.log_probabilities(c, d, self._device), a, b
             ),
         ]
-        calibration, facts = self._measure(teachers, pairs)
+        calibrations, facts = self._measure(teachers, pairs)
         is_random = pairs["candidates.source"] == SOURCES.index("random")
+        labeller = _Cascade(*teachers, calibrations)
+        share = self._whole_config.most_read / max(1, np.count_nonzero(~is_random))
+        sample = self._random.permutation(np.flatnonzero(~is_random))[:_SAMPLE]
+        labeller.read_most_related(x[sample], y[sample], share)
         starts = range(0, len(x), _PIECE)
         for number, start in enumerate(starts):
             path = self._folder / f"labels-{number:03d}.safetensors"
@@ -280,8 +327,7 @@ class _Labeller:
                 piece = slice(start, start + _PIECE)
                 probabilities = self._none(len(x[piece]))
                 asked = np.flatnonzero(~is_random[piece])
-                found = [teacher(x[piece][asked], y[piece][asked]) for teacher in teachers]
-                probabilities[asked] = calibration.probabilities(*found)
+                probabilities[asked] = labeller(x[piece][asked], y[piece][asked])
                 write_file(path, save({"probabilities": probabilities}))
         self._report("labelled pairs", len(x), len(x))
         facts |= {
@@ -320,7 +366,7 @@ class _Labeller:
                 name: t.detach().cpu().contiguous() for name, t in teacher.state_dict().items()
             }
             write_file(path, save_torch(state))
-        teacher.prepare_to_label(self._device)
+        teacher.prepare_to_label(self._config, self._device)
         return model.name, teacher
 
     def _vector_teacher(self, train: LabelledPairs) -> VectorTeacher:
@@ -334,11 +380,12 @@ class _Labeller:
 
     def _measure(
         self, teachers: Sequence[Teach], pairs: dict[str, NDArray[Any]]
-    ) -> tuple[Calibration, dict[str, Any]]:
+    ) -> tuple["Calibrations", dict[str, Any]]:
         """How the teachers are combined, fitted on the dev words, and their scores."""
         dev, test = _read_labelled(pairs, "dev"), _read_labelled(pairs, "test")
         found = [teacher(dev.x, dev.y) for teacher in teachers]
         calibration = calibrate(found, dev.label)
+        calibrations = Calibrations(calibration, calibrate(found[1:], dev.label))
         scores = {}
         for part, labelled in (("dev", dev), ("test", test)):
             found = [teacher(labelled.x, labelled.y) for teacher in teachers]
@@ -352,7 +399,7 @@ class _Labeller:
                 for name, table in tables.items()
             }
         facts = {"weights": calibration.weights, "none": calibration.none, "teachers": scores}
-        return calibration, facts
+        return calibrations, facts
 
     def _both_ways(
         self, teacher: LanguageModelTeacher, x: NDArray[np.int64], y: NDArray[np.int64]
