@@ -110,6 +110,28 @@ def test_a_killed_run_resumed_gives_the_same_model_to_the_bit(
     assert actual.config["relations"] == expected.config["relations"]
 
 
+def test_a_published_model_learns_from_the_labels_alone(
+    inputs: WorldInputs, model: Path, tmp_path: Path
+) -> None:
+    command = [
+        word for word in arguments(inputs, tmp_path / "model") if not word.startswith("--vec")
+    ]
+    command.remove(str(inputs.vectors))
+    command += ["--from", str(model), "--set=finetune.steps=30"]
+    done = pair2vec(*command)
+    assert done.returncode == 0, done.stderr
+    assert "\nsteps: 1 of 30" in done.stderr
+    assert done.stdout == pair2vec("info", tmp_path / "model").stdout
+    assert load_model(tmp_path / "model").config["finetuned"]["fingerprint"] == (
+        load_model(model).fingerprint
+    )
+    family = families()[0]
+    done = pair2vec("relate", family.members[0], family.kind, "--model", tmp_path / "model")
+    assert done.returncode == 0, done.stderr
+    neither = [word for word in command if word not in ("--from", str(model))]
+    assert_fails(pair2vec(*neither), 2, "give the --vectors to start from, or a model")
+
+
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [

@@ -3,6 +3,7 @@
 import importlib.util
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +148,37 @@ def test_a_fine_tuned_language_model_knows_a_toy_labelling(model: LanguageModel)
     steps = 30 * -(-len(pairs.x) // 32)
     assert reports[0] == ("fine-tuning steps", 50, steps)
     assert reports[-1] == ("fine-tuning steps", steps, steps)
+
+
+def test_frozen_layers_and_embeddings_stay_as_they_are(model: LanguageModel) -> None:
+    teacher = teacher_of(model)
+    before = {name: weight.clone() for name, weight in teacher.state_dict().items()}
+    teacher.fine_tune(toy(), replace(CONFIG, epochs=1, frozen_layers=1), CPU, lambda *_: None)
+    changed = {
+        name for name, weight in teacher.state_dict().items() if not weight.equal(before[name])
+    }
+    assert changed == {"network.norm.weight", "output.weight", "output.bias"}
+    with pytest.raises(UsageError, match=r"frozen_layers is 2; the language model has 1$"):
+        teacher.fine_tune(toy(), replace(CONFIG, frozen_layers=2), CPU, lambda *_: None)
+
+
+def test_of_more_pairs_than_wanted_the_rarer_labels_are_kept_more_often(
+    model: LanguageModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x, y = (np.tile(ids, 8) for ids in all_pairs())
+    pairs = LabelledPairs(x, y, (np.arange(len(x)) % 20 == 0).astype(np.int64))
+    seen: list[torch.Tensor] = []
+
+    def cross_entropy(scores: torch.Tensor, labels: torch.Tensor, *_: Any, **__: Any) -> Any:
+        seen.append(labels)
+        return scores.sum()
+
+    monkeypatch.setattr(torch.nn.functional, "cross_entropy", cross_entropy)
+    config = replace(CONFIG, epochs=1, most_pairs=400)
+    teacher_of(model).fine_tune(pairs, config, CPU, lambda *_: None)
+    labels = torch.cat(seen)
+    assert len(labels) == 400
+    assert labels.float().mean() > 2 / 20
 
 
 def test_smoothed_labels_make_a_teacher_less_sure(folder: Path) -> None:

@@ -179,7 +179,15 @@ class TrainingView(ProgressView["TrainingProgress"]):
 def teach_command(  # noqa: PLR0913, PLR0917 - the options of a command
     corpus: CorpusArgument,
     out: Annotated[Path, typer.Option(help="The model folder to make.", show_default=False)],
-    vectors: Annotated[Path, typer.Option(help="Word vectors to start from.", show_default=False)],
+    vectors: Annotated[Path | None, typer.Option(help="Word vectors to start from.")] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="NAME",
+            help="A model to fine-tune, instead of training one on the text.",
+        ),
+    ] = None,
     more_vectors: Annotated[
         Path | None,
         typer.Option(help="Other word vectors: for rare words, candidates and a teacher."),
@@ -217,14 +225,21 @@ def teach_command(  # noqa: PLR0913, PLR0917 - the options of a command
     """Train a model that is taught which relations hold between words.
 
     A language model is fine-tuned on pairs of WordNet and labels millions of other pairs; the
-    model then learns from the text and from these labels in turns. Settings: model.KEY as of
-    train, labels.KEY, relations.KEY.
+    model then learns from the text and from these labels in turns. With --from, a published model
+    learns from the labels alone, and is kept near what it knows of text: for machines without a
+    GPU. Settings: model.KEY as of train, labels.KEY, relations.KEY, finetune.KEY.
     """
     from pair2vec.model.folder import load_model, model_facts
     from pair2vec.model.resolve import find_model
     from pair2vec.model.tensors import PRECISIONS
     from pair2vec.runtime.devices import find_device
-    from pair2vec.teaching.teach import TeachInputs, TeachRecipe, label_pairs, teach
+    from pair2vec.teaching.teach import (
+        TeachInputs,
+        TeachRecipe,
+        label_pairs,
+        teach,
+        teach_published,
+    )
     from pair2vec.text.corpus import open_corpus
     from pair2vec.training.recipes import assign, find_recipe, with_settings
     from pair2vec.training.train import Interrupted
@@ -237,6 +252,7 @@ def teach_command(  # noqa: PLR0913, PLR0917 - the options of a command
     inputs = TeachInputs(
         corpus=open_corpus(corpus),
         vectors=vectors,
+        start=load_model(find_model(start)) if start else None,
         more_vectors=more_vectors,
         wordnet=WordNet.open(wordnet),
         language_model=language_model,
@@ -244,6 +260,8 @@ def teach_command(  # noqa: PLR0913, PLR0917 - the options of a command
     )
     folder, model = labels or out.with_name(f"{out.name}.labels"), None
     where = find_device(device)
+    options: Any = {"device": device, "precision": saved_precision, "resume": resume}
+    options |= {"overwrite": overwrite}
     with show_progress(LabellingView()) as labelling:
         label_pairs(
             inputs,
@@ -253,23 +271,23 @@ def teach_command(  # noqa: PLR0913, PLR0917 - the options of a command
             resume=resume,
             report=lambda *update: labelling(update),
         )
-    with (
-        suppress(Interrupted),
-        show_progress(TrainingView()) as report,
-        stop_requests() as should_stop,
-    ):
-        model = teach(
-            inputs,
-            out,
-            folder,
-            whole,
-            device=device,
-            precision=saved_precision,
-            resume=resume,
-            overwrite=overwrite,
-            report=report,
-            should_stop=should_stop,
-        )
+    with suppress(Interrupted), stop_requests() as should_stop:
+        if start:
+            with show_progress(LabellingView()) as steps:
+                model = teach_published(
+                    inputs,
+                    out,
+                    folder,
+                    whole,
+                    **options,
+                    report=lambda *update: steps(update),
+                    should_stop=should_stop,
+                )
+        else:
+            with show_progress(TrainingView()) as report:
+                model = teach(
+                    inputs, out, folder, whole, **options, report=report, should_stop=should_stop
+                )
     if model is None:
         say("stopped with a checkpoint; give the same command with --resume to continue")
         raise typer.Exit(130)

@@ -259,7 +259,7 @@ class Calibrations(NamedTuple):
     vectors: Calibration
 
 
-class _Cascade:
+class Cascade:
     """The teacher on vectors labels all pairs, the language model those that may be related."""
 
     def __init__(self, read: Teach, by_vectors: Teach, calibrations: Calibrations) -> None:
@@ -307,16 +307,16 @@ class _Labeller:
         train = _read_labelled(pairs, "train").both_ways(self._relations.inverse)
         name, language_model = self._language_model(train)
         by_vectors = self._vector_teacher(train)
-        teachers: list[Teach] = [
+        teachers: tuple[Teach, Teach] = (
             lambda a, b: self._both_ways(language_model, a, b),
             lambda a, b: self._swapped_mean(
                 lambda c, d: by_vectors.log_probabilities(c, d, self._device), a, b
             ),
-        ]
+        )
         calibrations, facts = self._measure(teachers, pairs)
         is_random = pairs["candidates.source"] == SOURCES.index("random")
-        labeller = _Cascade(*teachers, calibrations)
-        share = self._whole_config.most_read / max(1, np.count_nonzero(~is_random))
+        labeller = Cascade(*teachers, calibrations)
+        share = self._whole_config.most_read / max(1, int((~is_random).sum()))
         sample = self._random.permutation(np.flatnonzero(~is_random))[:_SAMPLE]
         labeller.read_most_related(x[sample], y[sample], share)
         starts = range(0, len(x), _PIECE)

