@@ -18,7 +18,6 @@ import torch
 from torch import Tensor
 
 from pair2vec.arrays import FloatArray, safe_norms
-from pair2vec.encoders.pair import MlpPair
 from pair2vec.errors import UsageError
 from pair2vec.model.folder import (
     CONFIG_FILE,
@@ -37,8 +36,7 @@ from pair2vec.text.vocabulary import Vocabulary
 from pair2vec.training.checkpoint import Checkpoint, last_checkpoint, write_checkpoint
 from pair2vec.training.network import Network
 from pair2vec.training.optim import Linear
-from pair2vec.training.publish import corpus_facts, published_arrays
-from pair2vec.training.recipes import recipe_from_json
+from pair2vec.training.publish import corpus_facts, published_arrays, trainable_network
 from pair2vec.training.train import Interrupted
 from pair2vec.word_vectors.carry_over import carry_over
 from pair2vec.word_vectors.formats import WordVectors
@@ -151,22 +149,9 @@ def network_for(
     model: SavedModel, vocabulary: Vocabulary, more: WordVectors | None
 ) -> tuple[Network, int]:
     """The network of a model with the words of another vocabulary, and how many C knows."""
-    recipe = recipe_from_json(model.config["recipe"])
-    network = Network(len(vocabulary), recipe.pair, recipe.context, torch.Generator())
-    state = network.state_dict()
     pair_words = word_table(model, "pair.words", vocabulary, more)
     context_words = word_table(model, "context.words", vocabulary, None)
-    state["pair_words"] = torch.from_numpy(pair_words.vectors)
-    state["context_words"] = torch.from_numpy(context_words.vectors)
-    for name in state.keys() - {"pair_words", "context_words"}:
-        state[name] = torch.from_numpy(model.array(name).copy())
-    if isinstance(network.pair, MlpPair):
-        # A published model has the norm of its words folded into the first layer.
-        own, length = state["pair.first.weight"].chunk(3, dim=1), recipe.pair.length
-        state["pair.first.weight"] = torch.cat(
-            [own[0] / length, own[1] / length, own[2] / length**2], dim=1
-        )
-    network.load_state_dict(state)
+    network = trainable_network(model, pair_words.vectors, context_words.vectors)
     return network, int(np.flatnonzero(context_words.found)[-1]) + 1
 
 

@@ -99,6 +99,27 @@ def network_from_model(model: SavedModel) -> Network:
     return network
 
 
+def trainable_network(
+    model: SavedModel, pair_words: NDArray[np.float32], context_words: NDArray[np.float32]
+) -> Network:
+    """The network that was published as `model` as it was in training, with other word tables."""
+    recipe = recipe_from_json(model.config["recipe"])
+    network = Network(len(pair_words), recipe.pair, recipe.context, torch.Generator())
+    state = network.state_dict()
+    state |= {name: torch.from_numpy(model.array(name).copy()) for name in state if "." in name}
+    state["pair_words"] = torch.from_numpy(pair_words)
+    state["context_words"] = torch.from_numpy(context_words)
+    if isinstance(network.pair, MlpPair):
+        # Published, the first layer is that of words of unit norm.
+        weights, length = state["pair.first.weight"].chunk(3, dim=1), recipe.pair.length
+        scales = (length, length, length**2)
+        state["pair.first.weight"] = torch.cat(
+            [weight / scale for weight, scale in zip(weights, scales, strict=True)], dim=1
+        )
+    network.load_state_dict(state)
+    return network
+
+
 def mine_patterns(corpus: Corpus, triples: TriplesConfig, most: int = 5_000) -> list[PatternCount]:
     """The most frequent patterns between pairs, to explain a pair by."""
     contexts = frequent_contexts(TripleStream(corpus, triples), most)
