@@ -9,9 +9,9 @@ from starlette.testclient import TestClient
 from tests.tiny_model import ALL_ANSWERS, WORDS, taught_model
 
 from pair2vec.api import DirectedPair, Pair2vec, load
-from pair2vec.server.app import HEADERS, make_app
+from pair2vec.server.access import HEADERS, ServerConfig
+from pair2vec.server.app import make_app
 from pair2vec.server.endpoints import ENDPOINTS, RELATION_ENDPOINTS, Resources
-from pair2vec.server.handlers import ServerConfig
 
 
 def answer(client: TestClient, name: str, **parameters: object) -> dict[str, object]:
@@ -53,7 +53,7 @@ def test_an_answer_repeats_the_query_with_its_defaults(client: TestClient) -> No
     content = answer(client, "analogy", a="France", b="paris", x="japan")
     assert content["query"] == {
         "command": "analogy", "a": "France", "b": "paris", "x": "japan",
-        "alpha": 0.5, "direction": "both", "search": "shortlist", "top": 10,
+        "alpha": 0.5, "direction": "both", "search": "shortlist", "top": 10, "offset": 0,
     }  # fmt: skip
 
 
