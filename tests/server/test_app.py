@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import httpx
+from pytest import MonkeyPatch
 from tests.server.conftest import served
 
 SERVE = [sys.executable, "-m", "pair2vec", "serve"]
@@ -136,3 +137,27 @@ def test_without_its_packages_the_command_says_what_to_install(folder: Path) -> 
     assert done.returncode == 2
     assert "pip install 'pair2vec[serve]'" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_key_may_come_from_the_environment(folder: Path, monkeypatch: MonkeyPatch) -> None:
+    monkeypatch.setenv("PAIR2VEC_API_KEY", "secret")
+    with served(folder, "--cors", "https://example.org", "--allow-host", "pairs.example") as (
+        _,
+        address,
+    ):
+        headers = {"Origin": "https://example.org", "Host": "pairs.example"}
+        assert httpx.get(f"{address}/api/model", headers=headers).status_code == 401
+        answer = httpx.get(f"{address}/api/model", headers={**headers, "X-API-Key": "secret"})
+        assert answer.status_code == 200
+        assert answer.headers["Access-Control-Allow-Origin"] == "https://example.org"
+
+
+def test_an_option_that_cannot_be_is_one_line_and_code_2(folder: Path) -> None:
+    done = subprocess.run(
+        [*SERVE, "--model", str(folder), "--cors", "example.org"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr == (
+        "pair2vec: --cors is 'example.org'; it must be an origin such as https://example.org, or *\n"
+    )
