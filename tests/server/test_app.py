@@ -159,5 +159,6 @@ def test_an_option_that_cannot_be_is_one_line_and_code_2(folder: Path) -> None:
     )  # fmt: skip
     assert done.returncode == 2
     assert done.stderr == (
-        "pair2vec: --cors is 'example.org'; it must be an origin such as https://example.org, or *\n"
+        "pair2vec: --cors is 'example.org'; it must be an origin such as https://example.org, "
+        "or *\n"
     )
