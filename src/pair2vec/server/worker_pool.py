@@ -1,7 +1,8 @@
 """A bounded worker pool: few threads, a short queue, clients in turn, a timeout for each request.
 
 Each task takes a core. More threads would make all of them slower, and a longer queue would only
-be waited in for longer: a client that finds it full is told to retry.
+be waited in for longer: a client that finds it full is told to retry, and so is one that has waited
+half of its time without a turn. What is left of the time is for the work itself.
 
 A request is a `Job`: a sequence of tasks, run one by one. A `TurnQueue` gives clients their turns
 by the task (round robin), and so the jobs of one client, so that a long job delays the others by a
@@ -20,9 +21,12 @@ from pair2vec.errors import UsageError
 
 _Result = TypeVar("_Result")
 
+_QUEUE_SHARE = 0.5
+"""Of a request's time, to be waited for the first turn."""
+
 
 class PoolFullError(Exception):
-    """All workers are busy and the queue is full."""
+    """All workers are busy and the queue is full, or has not moved for long."""
 
 
 class TooSlowError(Exception):
@@ -54,6 +58,7 @@ class Job:
     tasks: Sequence[Callable[[], Any]]
     finished: "asyncio.Future[list[Any]]"
     results: list[Any] = field(default_factory=list)
+    has_begun: bool = False
 
 
 class TurnQueue:
@@ -117,6 +122,8 @@ class WorkerPool:
         job = Job(client, tasks, asyncio.get_running_loop().create_future())
         self._admit(job)
         self._start()
+        wait = _QUEUE_SHARE * self._config.timeout
+        patience = job.finished.get_loop().call_later(wait, self._give_up, job)
         try:
             async with asyncio.timeout(self._config.timeout) as limit:
                 return await job.finished
@@ -125,6 +132,7 @@ class WorkerPool:
                 raise  # by the task itself
             raise TooSlowError from error
         finally:
+            patience.cancel()
             self._forget(job)
 
     def close(self) -> None:
@@ -146,10 +154,17 @@ class WorkerPool:
             raise PoolFullError
         for job in reversed(self._admitted):
             if job.client == busiest and job in self._waiting and not job.finished.done():
-                job.finished.set_exception(PoolFullError())
-                self._forget(job)
+                self._reject(job)
                 return
         raise PoolFullError
+
+    def _give_up(self, job: Job) -> None:
+        if not job.has_begun and not job.finished.done():
+            self._reject(job)
+
+    def _reject(self, job: Job) -> None:
+        job.finished.set_exception(PoolFullError())
+        self._forget(job)
 
     def _forget(self, job: Job) -> None:
         self._admitted.pop(job, None)
@@ -161,10 +176,11 @@ class WorkerPool:
             job = self._waiting.take()
             if job is None:
                 return
-            self._running.add(job)
             self._submit(job)
 
     def _submit(self, job: Job) -> None:
+        self._running.add(job)
+        job.has_begun = True
         loop = job.finished.get_loop()
         future = self._threads.submit(job.tasks[len(job.results)])
         future.add_done_callback(
