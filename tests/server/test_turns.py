@@ -111,7 +111,7 @@ def test_a_request_that_costs_more_than_its_budget_is_refused_with_both(model: P
             many = await client.post("/api/nearest", json={"questions": [PAIR] * 64})
             assert many.status_code == 413
             assert many.json() == {
-                "error": "the 64 questions cost 30,720, about 480 each; a request may cost 5,000: "
+                "error": "the 64 questions cost 32,000, about 500 each; a request may cost 5,000: "
                 "ask fewer at a time"
             }
             few = await client.post("/api/nearest", json={"questions": [PAIR] * 10})
@@ -128,7 +128,7 @@ def test_one_question_above_the_budget_is_refused(model: Pair2vec) -> None:
             question = {"a": "france", "b": "paris", "x": "japan"}
             assert (await client.get("/api/analogy", params=question)).status_code == 200
             exact = await client.get("/api/analogy", params={**question, "search": "exact"})
-            assert exact.json()["error"].startswith("the question costs 850; a request may cost")
+            assert exact.json()["error"].startswith("the question costs 900; a request may cost")
 
     served(model, scenario, max_cost=500)
 

@@ -57,7 +57,7 @@ class Endpoint(NamedTuple):
     parameters: tuple[Parameter, ...]
     answer: Callable[[Resources, Values], JsonObject]
     cost: Callable[[Values], int]
-    """About the milliseconds of one core that an answer takes, measured with the bundled model."""
+    """About the milliseconds of one core that an answer takes with the bundled model."""
 
 
 def possible_endpoints(resources: Resources) -> tuple[Endpoint, ...]:
@@ -177,7 +177,7 @@ def _search_cost(shortlist: int, exact: int) -> Callable[[Values], int]:
 def _fill_cost(values: Values) -> int:
     if values["x"] is not None and values["y"] is not None:
         return len(values["pattern"])
-    return _search_cost(40, 300)(values)
+    return _search_cost(45, 340)(values)
 
 
 def _word(name: str, description: str = "A word.", *, required: bool = True) -> Parameter:
@@ -286,14 +286,14 @@ ENDPOINTS = (
             _OFFSET,
         ),
         _analogy,
-        _search_cost(90, 850),
+        _search_cost(100, 900),
     ),
     Endpoint(
         "nearest",
         "Pairs in the same relation as x and y",
         (_X, _Y, _DIRECTION, _top(), _OFFSET),
         _nearest,
-        lambda _: 480,
+        lambda _: 500,
     ),
     Endpoint(
         "score",
@@ -323,7 +323,7 @@ RELATION_ENDPOINTS = (
             ),
         ),
         _relate,
-        lambda values: 60 if values["top"] else 1,
+        lambda values: 120 if values["top"] else 1,
     ),
     Endpoint(
         "neighbours",
@@ -335,7 +335,7 @@ RELATION_ENDPOINTS = (
             _OFFSET,
         ),
         _neighbours,
-        lambda _: 600,
+        lambda _: 700,
     ),
 )
 """Those of a model that knows the words of the relations."""
@@ -345,5 +345,5 @@ _EVIDENCE = Endpoint(
     "Sentences of the corpus in which x and y co-occur, the strongest evidence first",
     (_X, _Y, _top(3, 20), _OFFSET),
     _evidence,
-    lambda _: 100,
+    lambda _: 100,  # a guess: it depends on the corpus
 )
