@@ -87,8 +87,8 @@ RULES = {
             "It was a long and cold winter for all.",
         ),
         (
-            "{|\n|a\n* It is ''one'' item of a '''list'''.\n*It is also an [[unclosed item.\n|}\nB]]",
-            "It is one item of a list.\nIt is also an unclosed item.\nB",
+            "{|\n|a\n*It is ''one'' item of a '''list'''.\n*It is also an [[open item.\n|}\nB]]",
+            "It is one item of a list.\nIt is also an open item.\nB",
         ),
         (
             "{|\n|\n{|\n|It is in the inner of two tables.\n|}\n|Then so is the outer one.\n|}",
