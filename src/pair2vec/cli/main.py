@@ -9,7 +9,7 @@ from pair2vec.cli.counts import contexts, pmi_command
 from pair2vec.cli.demo import demo
 from pair2vec.cli.evaluate import eval_app, report
 from pair2vec.cli.lexicon import lexicon
-from pair2vec.cli.messages import fail, set_up_logging
+from pair2vec.cli.messages import Terminated, fail, set_up_logging
 from pair2vec.cli.models import describe, info, models, push, shrink
 from pair2vec.cli.nli import nli_app
 from pair2vec.cli.prepare import prepare_command
@@ -96,7 +96,7 @@ def main() -> None:
         cause = getattr(stop.__context__, "__cause__", None)
         if not isinstance(cause, KeyboardInterrupt):
             raise
-        fail(STOPPED, 130)
+        fail(STOPPED, cause.exit_code if isinstance(cause, Terminated) else 130)
 
 
 def _extra_that_brings(module: str) -> str:

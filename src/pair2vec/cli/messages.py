@@ -3,12 +3,13 @@
 import json
 import logging
 import os
+import signal
 import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import ClassVar, Generic, NoReturn, TypeVar
+from typing import Any, ClassVar, Generic, NoReturn, TypeVar
 
 import typer
 from rich.console import Console, RenderableType
@@ -35,6 +36,65 @@ def fail(message: str, code: int) -> NoReturn:
     """Say why, and end with an exit code."""
     say(message)
     sys.exit(code)
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, which a job of hours takes as it takes Ctrl-C: what is done is kept, and it says so.
+
+    Schedulers and containers send it before they kill.
+    """
+
+    exit_code = 128 + signal.SIGTERM
+
+
+@contextmanager
+def terminated_like_ctrl_c() -> Iterator[None]:
+    """Raise `Terminated` on SIGTERM, which otherwise ends a process without a word."""
+
+    def stop(_: int, __: object) -> NoReturn:
+        raise Terminated
+
+    with _handling({signal.SIGTERM: stop}):
+        yield
+
+
+class StopRequest:
+    """Whether a signal has asked a job to stop."""
+
+    def __init__(self) -> None:
+        self._numbers: list[int] = []
+
+    def __call__(self) -> bool:
+        return bool(self._numbers)
+
+    def receive(self, number: int, _: object) -> None:
+        if self._numbers:
+            # The second time at once.
+            raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
+        self._numbers.append(number)
+
+    @property
+    def exit_code(self) -> int:
+        """What a shell reports of a process that the signal ended; of Ctrl-C for another rank's."""
+        return 128 + (self._numbers or [signal.SIGINT])[0]
+
+
+@contextmanager
+def stop_requests() -> Iterator[StopRequest]:
+    """Whether Ctrl-C was pressed or SIGTERM sent; the second one interrupts at once."""
+    request = StopRequest()
+    with _handling(dict.fromkeys((signal.SIGINT, signal.SIGTERM), request.receive)):
+        yield request
+
+
+@contextmanager
+def _handling(handlers: Mapping[signal.Signals, Callable[[int, Any], None]]) -> Iterator[None]:
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def print_result(content: Mapping[str, object], table: RenderableType, *, as_json: bool) -> None:

@@ -21,7 +21,14 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from pair2vec.cli.messages import ProgressView, facts_table, print_table, say, show_progress
+from pair2vec.cli.messages import (
+    ProgressView,
+    facts_table,
+    print_table,
+    say,
+    show_progress,
+    terminated_like_ctrl_c,
+)
 from pair2vec.cli.options import OverwriteOption, WorkersOption, argument, check_choice
 from pair2vec.cli.query_io import STDIN, read_lines
 from pair2vec.errors import InputError, UsageError
@@ -111,7 +118,7 @@ def prepare_command(  # noqa: PLR0913, PLR0917 - the options of a command
         included = read_included_words(include, 0 if include_unseen else include_count)
     elif include_unseen or include_count > 1:
         raise UsageError("--include-count and --include-unseen need the words to --include")
-    with show_progress(PrepareView()) as report:
+    with show_progress(PrepareView()) as report, terminated_like_ctrl_c():
         manifest = make_corpus(
             inputs,
             out,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,7 +13,15 @@ from rich.console import Console, Group
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from pair2vec.cli.messages import ProgressView, facts_table, messages, say, show_progress
+from pair2vec.cli.messages import (
+    ProgressView,
+    facts_table,
+    messages,
+    say,
+    show_progress,
+    stop_requests,
+    terminated_like_ctrl_c,
+)
 from pair2vec.cli.options import (
     CorpusArgument,
     DeviceOption,
@@ -63,8 +70,8 @@ def train_command(  # noqa: PLR0913, PLR0917 - the options of a command
 ) -> None:
     """Train a model on a corpus.
 
-    Ctrl-C writes a checkpoint first; --resume continues from the last one. On several GPUs or
-    machines: torchrun --nproc-per-node N -m pair2vec train ...
+    Ctrl-C or SIGTERM writes a checkpoint first; --resume continues from the last one. On several
+    GPUs or machines: torchrun --nproc-per-node N -m pair2vec train ...
     """
     from pair2vec.model.folder import model_facts
     from pair2vec.model.tensors import PRECISIONS
@@ -104,7 +111,7 @@ def train_command(  # noqa: PLR0913, PLR0917 - the options of a command
             command += f" --more-vectors {more_vectors}" if more_vectors else ""
             say(f"stopped with a checkpoint; resume with: {command}")
     if model is None:
-        raise typer.Exit(130)
+        raise typer.Exit(should_stop.exit_code)
     Console(highlight=False, quiet=ranks.rank > 0).print(facts_table(model_facts(model)))
 
 
@@ -116,22 +123,6 @@ def _rank_zero_messages(rank: int) -> Iterator[None]:
         yield
     finally:
         messages.quiet = False
-
-
-@contextmanager
-def stop_requests() -> Iterator[Callable[[], bool]]:
-    """Whether Ctrl-C was pressed; pressed twice, it interrupts at once."""
-    pressed: list[int] = []
-
-    def remember(number: int, _: object) -> None:
-        pressed.append(number)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    previous = signal.signal(signal.SIGINT, remember)
-    try:
-        yield lambda: bool(pressed)
-    finally:
-        signal.signal(signal.SIGINT, previous)
 
 
 class TrainingView(ProgressView["TrainingProgress"]):
@@ -244,7 +235,7 @@ def teach_command(  # noqa: PLR0913, PLR0917 - the options of a command
     )
     folder, model = labels or out.with_name(f"{out.name}.labels"), None
     where = find_device(device)
-    with show_progress(LabellingView()) as labelling:
+    with show_progress(LabellingView()) as labelling, terminated_like_ctrl_c():
         label_pairs(
             inputs,
             folder,
@@ -272,7 +263,7 @@ def teach_command(  # noqa: PLR0913, PLR0917 - the options of a command
         )
     if model is None:
         say("stopped with a checkpoint; give the same command with --resume to continue")
-        raise typer.Exit(130)
+        raise typer.Exit(should_stop.exit_code)
     Console(highlight=False).print(facts_table(model_facts(model)))
 
 

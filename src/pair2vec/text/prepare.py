@@ -8,7 +8,6 @@ finished pieces are not encoded again. An engine spreads the work on pieces; whi
 over how many workers, changes nothing in the corpus.
 """
 
-import errno
 import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from pair2vec.errors import InputError, Pair2vecError, UsageError
-from pair2vec.runtime.jobs import JOB_FILE, JobFolder
+from pair2vec.runtime.jobs import JOB_FILE, RUN_AGAIN, JobFolder
 from pair2vec.runtime.storage import (
     PARTIAL,
     RemotePath,
@@ -168,7 +167,7 @@ def make_corpus(
     for name in names:
         _check_readable(name, config)
     identity = {"version": __version__, "sources": names, "settings": config.settings()}
-    with _explaining_full_disk(folder), _claim(folder, identity, overwrite=overwrite):
+    with _claim(folder, identity, overwrite=overwrite):
         pieces = folder / _PIECES
         # With a manifest, an earlier run was stopped after its very last write.
         if not (folder / MANIFEST).exists():
@@ -202,6 +201,7 @@ def _claim(
         product="a corpus",
         identity=identity,
         clear=lambda: _remove_corpus(out),
+        resumed_by=RUN_AGAIN,
     )
     return job.claim(resume=not overwrite, overwrite=overwrite)
 
@@ -230,18 +230,6 @@ def _scratch_folder(pieces: StoragePath) -> Iterator[Path]:
         return
     with TemporaryDirectory() as folder:
         yield Path(folder)
-
-
-@contextmanager
-def _explaining_full_disk(out: StoragePath) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
-            raise
-        raise Pair2vecError(
-            f"{out}: {error.strerror}; make room and run the same command again to resume"
-        ) from error
 
 
 def open_engine(name: str, workers: int | None) -> AbstractContextManager[Engine]:
