@@ -18,7 +18,6 @@ from pair2vec.cli.messages import (
     print_table,
     say,
     show_count,
-    terminated_like_ctrl_c,
     use_one_thread_each,
 )
 from pair2vec.cli.options import (
@@ -30,6 +29,7 @@ from pair2vec.cli.options import (
     check_choice,
 )
 from pair2vec.cli.query_io import read_lines
+from pair2vec.cli.signals import terminated_like_ctrl_c
 from pair2vec.errors import InputError
 
 if TYPE_CHECKING:

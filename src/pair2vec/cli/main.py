@@ -9,7 +9,7 @@ from pair2vec.cli.counts import contexts, pmi_command
 from pair2vec.cli.demo import demo
 from pair2vec.cli.evaluate import eval_app, report
 from pair2vec.cli.lexicon import lexicon
-from pair2vec.cli.messages import Terminated, fail, set_up_logging
+from pair2vec.cli.messages import fail, set_up_logging
 from pair2vec.cli.models import describe, info, models, push, shrink
 from pair2vec.cli.nli import nli_app
 from pair2vec.cli.prepare import prepare_command
@@ -17,6 +17,7 @@ from pair2vec.cli.qa import qa_app
 from pair2vec.cli.query import analogy, fill, nearest, neighbours, pair, score_command
 from pair2vec.cli.relate import relate
 from pair2vec.cli.serve import serve
+from pair2vec.cli.signals import Terminated
 from pair2vec.cli.train import teach_command, train_command, vectors
 from pair2vec.errors import STOPPED, Pair2vecError
 from pair2vec.version import __version__

@@ -3,16 +3,23 @@
 import json
 import logging
 import os
-import signal
+import re
 import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, ClassVar, Generic, NoReturn, TypeVar
+from typing import ClassVar, Generic, NoReturn, TypeVar
 
 import typer
-from rich.console import Console, RenderableType
+from rich.console import (
+    Console,
+    ConsoleOptions,
+    ConsoleRenderable,
+    RenderableType,
+    RenderHook,
+    RenderResult,
+)
 from rich.live import Live
 from rich.progress import (
     BarColumn,
@@ -22,79 +29,70 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.segment import Segment
 from rich.table import Table
 
-messages = Console(stderr=True, highlight=False, soft_wrap=True)
+_CONTROLS = {
+    **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"},
+    0x7F: 0x2421,
+    # Of the upper half, of the direction of text, of its lines, and halves of surrogate pairs.
+    **dict.fromkeys([*range(0x80, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F)], 0xFFFD),
+    **dict.fromkeys([*range(0x2066, 0x206A), *range(0xD800, 0xE000)], 0xFFFD),
+}
+"""Characters that a terminal obeys instead of showing them, and symbols for them."""
+_UNSAFE = re.compile(f"[{''.join(map(re.escape, map(chr, _CONTROLS)))}]")
+
+
+def visible(text: str) -> str:
+    """Text of a model, a corpus or a file without any character that a terminal would obey."""
+    return text.translate(_CONTROLS) if _UNSAFE.search(text) else text
+
+
+class SafeConsole(Console):
+    """Prints text as it is: nothing in it is markup, and control characters are made visible."""
+
+    def __init__(
+        self, *, stderr: bool = False, soft_wrap: bool = False, quiet: bool = False
+    ) -> None:
+        super().__init__(
+            stderr=stderr,
+            soft_wrap=soft_wrap,
+            quiet=quiet,
+            highlight=False,
+            markup=False,
+            emoji=False,
+        )
+        self.push_render_hook(_VisibleControls())
+
+
+class _VisibleControls(RenderHook):
+    def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
+        return [_Visible(renderable) for renderable in renderables]
+
+
+class _Visible:
+    """A renderable whose own escape sequences, such as colours, are kept: those of no text."""
+
+    def __init__(self, renderable: ConsoleRenderable) -> None:
+        self._renderable = renderable
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for segment in console.render(self._renderable, options):
+            yield segment if segment.control else Segment(visible(segment.text), segment.style)
+
+
+messages = SafeConsole(stderr=True, soft_wrap=True)
 
 
 def say(message: str) -> None:
     """One line, above a progress bar if there is one."""
-    messages.print(f"pair2vec: {message}", markup=False)
+    messages.print(f"pair2vec: {' '.join(message.splitlines())}")
 
 
 def fail(message: str, code: int) -> NoReturn:
     """Say why, and end with an exit code."""
     say(message)
     sys.exit(code)
-
-
-class Terminated(KeyboardInterrupt):
-    """SIGTERM, which a job of hours takes as it takes Ctrl-C: what is done is kept, and it says so.
-
-    Schedulers and containers send it before they kill.
-    """
-
-    exit_code = 128 + signal.SIGTERM
-
-
-@contextmanager
-def terminated_like_ctrl_c() -> Iterator[None]:
-    """Raise `Terminated` on SIGTERM, which otherwise ends a process without a word."""
-
-    def stop(_: int, __: object) -> NoReturn:
-        raise Terminated
-
-    with _handling({signal.SIGTERM: stop}):
-        yield
-
-
-class StopRequest:
-    """Whether a signal has asked a job to stop."""
-
-    def __init__(self) -> None:
-        self._numbers: list[int] = []
-
-    def __call__(self) -> bool:
-        return bool(self._numbers)
-
-    def receive(self, number: int, _: object) -> None:
-        if self._numbers:
-            # The second time at once.
-            raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
-        self._numbers.append(number)
-
-    @property
-    def exit_code(self) -> int:
-        """What a shell reports of a process that the signal ended; of Ctrl-C for another rank's."""
-        return 128 + (self._numbers or [signal.SIGINT])[0]
-
-
-@contextmanager
-def stop_requests() -> Iterator[StopRequest]:
-    """Whether Ctrl-C was pressed or SIGTERM sent; the second one interrupts at once."""
-    request = StopRequest()
-    with _handling(dict.fromkeys((signal.SIGINT, signal.SIGTERM), request.receive)):
-        yield request
-
-
-@contextmanager
-def _handling(handlers: Mapping[signal.Signals, Callable[[int, Any], None]]) -> Iterator[None]:
-    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def print_result(content: Mapping[str, object], table: RenderableType, *, as_json: bool) -> None:
@@ -106,16 +104,23 @@ def print_result(content: Mapping[str, object], table: RenderableType, *, as_jso
 
 
 def print_json(content: Mapping[str, object], indent: int | None = None) -> None:
-    typer.echo(json.dumps(content, indent=indent, ensure_ascii=False))
+    typer.echo(json_text(content, indent))
 
 
-def as_json_line(content: Mapping[str, object]) -> str:
-    """What `print_json` prints."""
-    return json.dumps(content, ensure_ascii=False)
+def json_text(content: Mapping[str, object], indent: int | None = None) -> str:
+    """What `print_json` prints: characters that a terminal would obey are escaped."""
+    text = json.dumps(content, indent=indent, ensure_ascii=False)
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def print_table(table: RenderableType) -> None:
-    Console(highlight=False).print(table)
+def print_text(*lines: str) -> None:
+    """Lines as they are, however long."""
+    typer.echo("\n".join(visible(line).replace("\n", " ") for line in lines))
+
+
+def print_table(table: RenderableType, *, soft_wrap: bool = False, quiet: bool = False) -> None:
+    """A table or other renderable; `soft_wrap` leaves long lines to the terminal."""
+    SafeConsole(soft_wrap=soft_wrap, quiet=quiet).print(table)
 
 
 def set_up_logging() -> None:

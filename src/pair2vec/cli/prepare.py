@@ -27,10 +27,10 @@ from pair2vec.cli.messages import (
     print_table,
     say,
     show_progress,
-    terminated_like_ctrl_c,
 )
 from pair2vec.cli.options import OverwriteOption, WorkersOption, argument, check_choice
 from pair2vec.cli.query_io import STDIN, read_lines
+from pair2vec.cli.signals import terminated_like_ctrl_c
 from pair2vec.errors import InputError, UsageError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
@@ -19,11 +19,12 @@ from pair2vec.cli.messages import (
     ProgressView,
     fail,
     print_result,
+    print_text,
     say,
     show_progress,
-    stop_requests,
 )
 from pair2vec.cli.options import DeviceOption, OverwriteOption, ResumeOption, SetOption
+from pair2vec.cli.signals import stop_requests
 from pair2vec.errors import UsageError
 
 if TYPE_CHECKING:
@@ -213,7 +214,7 @@ def run_training(
             was_asked = stop_request()
         else:
             result = f"{score.format(config['dev_score'])}, the best of {config['epochs']} epochs"
-            Console(highlight=False).print(f"{out}: {result}")
+            print_text(f"{out}: {result}")
             return
     if was_asked:
         fail(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console, Group
+from rich.console import Group
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -17,10 +17,9 @@ from pair2vec.cli.messages import (
     ProgressView,
     facts_table,
     messages,
+    print_table,
     say,
     show_progress,
-    stop_requests,
-    terminated_like_ctrl_c,
 )
 from pair2vec.cli.options import (
     CorpusArgument,
@@ -31,6 +30,7 @@ from pair2vec.cli.options import (
     SetOption,
     check_choice,
 )
+from pair2vec.cli.signals import stop_requests, terminated_like_ctrl_c
 from pair2vec.errors import UsageError
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def train_command(  # noqa: PLR0913, PLR0917 - the options of a command
             say(f"stopped with a checkpoint; resume with: {command}")
     if model is None:
         raise typer.Exit(should_stop.exit_code)
-    Console(highlight=False, quiet=ranks.rank > 0).print(facts_table(model_facts(model)))
+    print_table(facts_table(model_facts(model)), quiet=ranks.rank > 0)
 
 
 @contextmanager
@@ -264,7 +264,7 @@ def teach_command(  # noqa: PLR0913, PLR0917 - the options of a command
     if model is None:
         say("stopped with a checkpoint; give the same command with --resume to continue")
         raise typer.Exit(should_stop.exit_code)
-    Console(highlight=False).print(facts_table(model_facts(model)))
+    print_table(facts_table(model_facts(model)))
 
 
 def vectors(  # noqa: PLR0913, PLR0917 - the options of a command
