@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ from tests.teaching.small_world import families
 from tests.teaching.world_inputs import SETTINGS, WorldInputs
 
 import pair2vec as api
+from pair2vec.errors import STOPPED
 from pair2vec.model.folder import load_model
 
 STEPS = 120
@@ -130,6 +132,25 @@ def test_a_published_model_learns_from_the_labels_alone(
     assert done.returncode == 0, done.stderr
     neither = [word for word in command if word not in ("--from", str(model))]
     assert_fails(pair2vec(*neither), 2, "give the --vectors to start from, or a model")
+
+
+def test_sigterm_while_pairs_are_labelled_ends_it_with_one_line(
+    inputs: WorldInputs, model: Path, tmp_path: Path
+) -> None:
+    out, labels = tmp_path / "model", tmp_path / "labels"
+    command = [sys.executable, "-m", "pair2vec", *arguments(inputs, out, labels)]
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, env={**os.environ, "HF_HUB_OFFLINE": "1"}
+    )
+    deadline = time.monotonic() + 60
+    while not (labels / "job.json").exists():
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.002)
+    process.terminate()
+    _, messages = process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert messages.splitlines()[-1] == f"pair2vec: {STOPPED}"
+    assert "Traceback" not in messages
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
+from safetensors.torch import load_file
 from tests.teaching.tiny_language_model import save_language_model
 
 from pair2vec.errors import InputError, Pair2vecError, UsageError
@@ -280,6 +281,14 @@ def test_what_is_no_language_model_is_one_line(
         load_language_model(path)
     assert "\n" not in str(caught.value)
     assert str(caught.value).startswith(f"{path}: ")
+
+
+def test_pickled_weights_are_refused_unread(tmp_path: Path) -> None:
+    folder = save_language_model(tmp_path / "model", WORDS)
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(InputError, match=r"model: its weights are pickled \(pytorch_model\.bin\)"):
+        load_language_model(folder)
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import os
-import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console, Group
+from rich.console import Group
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from pair2vec.cli.messages import ProgressView, facts_table, messages, say, show_progress
+from pair2vec.cli.messages import (
+    ProgressView,
+    facts_table,
+    messages,
+    print_table,
+    say,
+    show_progress,
+)
 from pair2vec.cli.options import (
     CorpusArgument,
     DeviceOption,
@@ -24,6 +30,7 @@ from pair2vec.cli.options import (
     SetOption,
     check_choice,
 )
+from pair2vec.cli.signals import stop_requests, terminated_like_ctrl_c
 from pair2vec.errors import UsageError
 
 if TYPE_CHECKING:
@@ -63,8 +70,8 @@ def train_command(  # noqa: PLR0913, PLR0917 - the options of a command
 ) -> None:
     """Train a model on a corpus.
 
-    Ctrl-C writes a checkpoint first; --resume continues from the last one. On several GPUs or
-    machines: torchrun --nproc-per-node N -m pair2vec train ...
+    Ctrl-C or SIGTERM writes a checkpoint first; --resume continues from the last one. On several
+    GPUs or machines: torchrun --nproc-per-node N -m pair2vec train ...
     """
     from pair2vec.model.folder import model_facts
     from pair2vec.model.tensors import PRECISIONS
@@ -104,8 +111,8 @@ def train_command(  # noqa: PLR0913, PLR0917 - the options of a command
             command += f" --more-vectors {more_vectors}" if more_vectors else ""
             say(f"stopped with a checkpoint; resume with: {command}")
     if model is None:
-        raise typer.Exit(130)
-    Console(highlight=False, quiet=ranks.rank > 0).print(facts_table(model_facts(model)))
+        raise typer.Exit(should_stop.exit_code)
+    print_table(facts_table(model_facts(model)), quiet=ranks.rank > 0)
 
 
 @contextmanager
@@ -116,22 +123,6 @@ def _rank_zero_messages(rank: int) -> Iterator[None]:
         yield
     finally:
         messages.quiet = False
-
-
-@contextmanager
-def stop_requests() -> Iterator[Callable[[], bool]]:
-    """Whether Ctrl-C was pressed; pressed twice, it interrupts at once."""
-    pressed: list[int] = []
-
-    def remember(number: int, _: object) -> None:
-        pressed.append(number)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    previous = signal.signal(signal.SIGINT, remember)
-    try:
-        yield lambda: bool(pressed)
-    finally:
-        signal.signal(signal.SIGINT, previous)
 
 
 class TrainingView(ProgressView["TrainingProgress"]):
@@ -262,7 +253,7 @@ def teach_command(  # noqa: PLR0913, PLR0917 - the options of a command
     where = find_device(device)
     options: Any = {"device": device, "precision": saved_precision, "resume": resume}
     options |= {"overwrite": overwrite}
-    with show_progress(LabellingView()) as labelling:
+    with show_progress(LabellingView()) as labelling, terminated_like_ctrl_c():
         label_pairs(
             inputs,
             folder,
@@ -290,8 +281,8 @@ def teach_command(  # noqa: PLR0913, PLR0917 - the options of a command
                 )
     if model is None:
         say("stopped with a checkpoint; give the same command with --resume to continue")
-        raise typer.Exit(130)
-    Console(highlight=False).print(facts_table(model_facts(model)))
+        raise typer.Exit(should_stop.exit_code)
+    print_table(facts_table(model_facts(model)))
 
 
 def vectors(  # noqa: PLR0913, PLR0917 - the options of a command

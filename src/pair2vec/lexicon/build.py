@@ -26,7 +26,7 @@ from pair2vec.lexicon.export import ExportConfig, LexiconEntry, export_lexicon
 from pair2vec.lexicon.inverted_index import InvertedIndex, open_index
 from pair2vec.model.folder import load_model
 from pair2vec.relations.definitions import NONE
-from pair2vec.runtime.jobs import JobFolder, empty_folder
+from pair2vec.runtime.jobs import RUN_AGAIN, JobFolder, empty_folder
 from pair2vec.runtime.storage import write_file, writing
 from pair2vec.text.corpus import open_corpus, read_manifest
 from pair2vec.text.engines import process_map
@@ -157,6 +157,7 @@ def _job_folder(inputs: LexiconInputs, config: LexiconConfig, out: Path, state: 
             "settings": asdict(config),
         },
         clear=lambda: empty_folder(state),
+        resumed_by=RUN_AGAIN,
     )
 
 

@@ -4,6 +4,7 @@
 their content. A path would not do: another model, corpus or vector file may have taken its place.
 """
 
+import errno
 import fcntl
 import hashlib
 import json
@@ -11,15 +12,16 @@ import logging
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pair2vec.errors import UsageError
+from pair2vec.errors import Pair2vecError, UsageError
 from pair2vec.runtime.storage import PARTIAL, RemotePath, StoragePath, entries, write_file
 
 JOB_FILE = "job.json"
+RUN_AGAIN = "run the same command again to resume"
 
 _log = logging.getLogger(__name__)
 
@@ -43,6 +45,8 @@ class JobFolder:
     comparable: Callable[[dict[str, Any]], dict[str, Any]] = lambda identity: identity
     """The part of an identity that is compared: adds settings that an older version did not have,
     and leaves out those that only say how the work is done."""
+    resumed_by: str = "give the same command with --resume"
+    """For messages: how a job that stopped goes on."""
 
     @contextmanager
     def claim(self, *, resume: bool, overwrite: bool) -> Iterator[None]:
@@ -54,11 +58,13 @@ class JobFolder:
 
         Raises:
             UsageError: another process holds it, or it has something that is not to be replaced.
+            Pair2vecError: the disk is full, then or while the folder is held.
         """
         # Before anything is made, and again once no other process can change the answer.
         self._check(resume=resume, overwrite=overwrite)
-        self.state.mkdir(parents=True, exist_ok=True)
-        with exclusive_lock(self.state):
+        with explained_full_disk(self.out, self.resumed_by), ExitStack() as held:
+            self.state.mkdir(parents=True, exist_ok=True)
+            held.enter_context(exclusive_lock(self.state))
             self._check(resume=resume, overwrite=overwrite)
             if not (resume and self._is_begun()):
                 self.clear()
@@ -114,6 +120,17 @@ def begun_identity(state: StoragePath) -> dict[str, Any] | None:
     except ValueError:
         return None
     return identity if isinstance(identity, dict) else None
+
+
+@contextmanager
+def explained_full_disk(out: StoragePath, resumed_by: str) -> Iterator[None]:
+    """Say of a write that fails for want of room how the job goes on."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
+            raise
+        raise Pair2vecError(f"{out}: {error.strerror}; make room and {resumed_by}") from error
 
 
 @contextmanager

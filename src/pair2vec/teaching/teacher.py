@@ -28,6 +28,7 @@ from torch.nn import functional
 
 from pair2vec.errors import InputError, Pair2vecError, UsageError
 from pair2vec.runtime.devices import autocast_bfloat16, has_bfloat16
+from pair2vec.runtime.pretrained import LOCAL_ONLY, SAFETENSORS_ONLY, check_safetensors
 from pair2vec.teaching.labels import LabelledPairs
 from pair2vec.training.optim import Linear
 
@@ -108,17 +109,21 @@ def load_language_model(path: Path | None) -> LanguageModel:
         raise InputError(f"{path}: no such language model; give a folder, or a GGUF file")
     named = path
     files = [path] if path.is_file() else sorted(path.glob("*.gguf"))
-    options: dict[str, Any] = {}
+    weights: dict[str, Any] = SAFETENSORS_ONLY
+    gguf: dict[str, Any] = {}
     if files and not (path / "config.json").exists():
-        path, options = files[0].parent, {"gguf_file": files[0].name}
+        path, gguf, weights = files[0].parent, {"gguf_file": files[0].name}, LOCAL_ONLY
+    elif path.is_dir():
+        check_safetensors(path)
     transformers.utils.logging.disable_progress_bar()
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(path, **options)
-        network = transformers.AutoModel.from_pretrained(path, dtype=torch.float32, **options)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(path, **gguf, **LOCAL_ONLY)
+        load = transformers.AutoModel.from_pretrained
+        network = load(path, dtype=torch.float32, **gguf, **weights)
     except (OSError, ValueError, ImportError, SafetensorError, struct.error) as error:
         reason = str(error).strip().splitlines()[0]
         raise InputError(f"{named}: is no language model that can be read: {reason}") from error
-    return LanguageModel(network, tokenizer, str(options.get("gguf_file", path.name)))
+    return LanguageModel(network, tokenizer, str(gguf.get("gguf_file", path.name)))
 
 
 def _default_model() -> Path:
