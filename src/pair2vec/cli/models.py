@@ -37,7 +37,8 @@ def info(
     as_json: Annotated[bool, typer.Option("--json", help="Print what is known as JSON.")] = False,
 ) -> None:
     """Describe a corpus folder or a model."""
-    from pair2vec.model.folder import CONFIG_FILE, load_model, model_facts
+    from pair2vec.model.config import CONFIG_FILE
+    from pair2vec.model.folder import load_model, model_facts
     from pair2vec.model.resolve import find_model
     from pair2vec.text.corpus import open_corpus
 
