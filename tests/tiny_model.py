@@ -11,7 +11,7 @@ from safetensors.numpy import load_file, save
 
 from pair2vec.model.folder import PatternCount, save_model
 from pair2vec.model.tensors import Precision
-from pair2vec.runtime.storage import file_checksum, with_checksums
+from pair2vec.runtime.checksums import file_checksum, with_checksums
 from pair2vec.text.vocabulary import Vocabulary, WordCount
 
 WORDS = "the , . and or is neither nor of in hot cold up down cheap dear france paris".split()

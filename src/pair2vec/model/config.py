@@ -8,7 +8,6 @@ and K relations of the relation head.
 """
 
 import json
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,14 +15,12 @@ from typing import Any
 
 from pair2vec.errors import InputError, UsageError
 from pair2vec.model.tensors import REPAIR_HINT
-from pair2vec.runtime.storage import read_checksums, with_checksums
+from pair2vec.runtime.checksums import is_size, read_checksums, strict_json, with_checksums
 
 MODEL_FORMAT = 1
 CONFIG_FILE = "config.json"
 MAX_SIZE = 8192
 """Of D, H, U and K: networks are made of matrices of D by D."""
-_DEEPEST = 32
-"""Objects and lists within each other; ours have five."""
 _HINT = f"'pair2vec describe' adds facts to it; else {REPAIR_HINT}"
 
 _SHAPES = {
@@ -80,19 +77,10 @@ def read_config(folder: Path) -> dict[str, Any]:
 def parse_config(path: Path) -> dict[str, Any] | None:
     """The config, or None for one that is not ours: other libraries use the name as well."""
     try:
-        config = json.loads(
-            path.read_bytes(),
-            parse_float=_finite_number,
-            parse_constant=_finite_number,
-            object_pairs_hook=_object,
-        )
-        # Text with a lone surrogate can be neither written nor printed.
-        json.dumps(config, ensure_ascii=False).encode()
-    except (OSError, ValueError, RecursionError):
+        config = strict_json(path.read_bytes())
+    except (OSError, ValueError):
         return None
-    if not isinstance(config, dict) or not _has_types_of_ours(config) or _depth(config) > _DEEPEST:
-        return None
-    return config
+    return config if isinstance(config, dict) and _has_types_of_ours(config) else None
 
 
 def _has_types_of_ours(config: Mapping[str, Any]) -> bool:
@@ -107,46 +95,13 @@ def _has_types_of_ours(config: Mapping[str, Any]) -> bool:
     return (
         "precision" in config
         and isinstance(config.get("format"), int)
-        and all(_is_size(config.get(name, 0)) for name in ("format", "words", "bytes"))
+        and all(is_size(config.get(name, 0)) for name in ("format", "words", "bytes"))
         and isinstance(shapes, dict)
-        and all(isinstance(shape, list) and all(map(_is_size, shape)) for shape in shapes.values())
+        and all(isinstance(shape, list) and all(map(is_size, shape)) for shape in shapes.values())
         and isinstance(notes, list)
         and isinstance(teaching, dict)
-        and _is_size(sentences)
+        and is_size(sentences)
     )
-
-
-def _is_size(value: object) -> bool:
-    return type(value) is int and 0 <= value < 1 << 62
-
-
-def _object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a name is there twice")
-    return found
-
-
-def _finite_number(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number):
-        raise ValueError(f"{text} is not a finite number")
-    return number
-
-
-def _depth(value: object) -> int:
-    """How many objects and lists are within each other; counted to a little above `_DEEPEST`."""
-    level = [value]
-    for depth in range(_DEEPEST + 2):
-        containers = [item for item in level if isinstance(item, dict | list)]
-        if not containers:
-            return depth
-        level = [
-            inner
-            for item in containers
-            for inner in (item.values() if isinstance(item, dict) else item)
-        ]
-    return depth
 
 
 def config_json(config: Mapping[str, Any], checksums: Mapping[str, str]) -> bytes:

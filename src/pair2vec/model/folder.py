@@ -13,7 +13,8 @@ A folder of
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -53,16 +54,10 @@ from pair2vec.model.tensors import (
     stored_arrays,
     tensor_bytes,
 )
-from pair2vec.runtime.jobs import content_hash
-from pair2vec.runtime.storage import (
-    CHECKSUMS,
-    PARTIAL,
-    check_file,
-    check_once,
-    file_checksum,
-    write_file,
-)
-from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary, WordCount
+from pair2vec.runtime.checksums import CHECKSUMS, check_file, check_once, file_checksum
+from pair2vec.runtime.jobs import LOCK_FILE, content_hash, exclusive_lock
+from pair2vec.runtime.storage import PARTIAL, write_file
+from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary, WordCount, is_count
 from pair2vec.version import __version__
 
 TENSORS_FILE = "model.safetensors"
@@ -108,7 +103,7 @@ class SavedModel:
         except UnicodeDecodeError as error:
             raise InputError(f"{path}: is not UTF-8; {REPAIR_HINT}") from error
         for number, row in enumerate(rows, start=1):
-            if len(row) != 2 or not (row[1].isascii() and row[1].isdigit()) or len(row[1]) > 18:
+            if len(row) != 2 or not is_count(row[1]):
                 raise InputError(
                     f"{path}, line {number}: expected a pattern, a tab and a count; {REPAIR_HINT}"
                 )
@@ -157,7 +152,7 @@ class SavedModel:
         return Rows(values, self._stored[scale_name(name)] if is_scaled else None)
 
 
-def save_model(
+def save_model(  # noqa: PLR0913 - what a model is made of, and how it is written
     folder: str | os.PathLike[str],
     tensors: Mapping[str, NDArray[np.float32]],
     vocabulary: Vocabulary,
@@ -166,6 +161,7 @@ def save_model(
     patterns: Iterable[PatternCount] = (),
     precision: Precision = "float32",
     overwrite: bool = False,
+    is_claimed: bool = False,
 ) -> None:
     """Write a model folder; until all of it is written, `load_model` refuses it.
 
@@ -179,9 +175,11 @@ def save_model(
         patterns: Of the corpus, to explain pairs by.
         precision: In which the tables are stored.
         overwrite: Replace a model that is there. Other files in its folder are left alone.
+        is_claimed: Whether the caller holds the lock of the folder's training.
 
     Raises:
-        UsageError: the folder is taken, or an argument cannot be saved; nothing was changed.
+        UsageError: the folder is taken, another process writes to it, or an argument cannot be
+            saved; nothing was changed.
     """
     folder = Path(folder)
     _check_names(tensors, vocabulary)
@@ -204,13 +202,26 @@ def save_model(
     checksums = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
     config_content = config_json(whole_config, checksums)
     files[CARD_FILE] = model_card(whole_config).encode()
-    _refuse_or_clear(folder, overwrite=overwrite)
-    # The tensors first: their mark tells what a killed process leaves from someone's own files.
-    for name, data in files.items():
-        write_file(folder / name, data)
-    _fsync_folder(folder)
-    write_file(folder / CONFIG_FILE, config_content)
-    _fsync_folder(folder)
+    check_free(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    with _lock(folder, is_claimed=is_claimed):
+        _refuse_or_clear(folder, overwrite=overwrite)
+        # The tensors first: their mark tells what a killed process leaves from someone's own files.
+        for name, data in files.items():
+            write_file(folder / name, data)
+        _fsync_folder(folder)
+        write_file(folder / CONFIG_FILE, config_content)
+        _fsync_folder(folder)
+
+
+@contextmanager
+def _lock(folder: Path, *, is_claimed: bool = False) -> Iterator[None]:
+    """Keep out others that save a model to the folder, and unless it is ours, its training."""
+    with ExitStack() as held:
+        held.enter_context(exclusive_lock(folder, wait=is_claimed))
+        if not is_claimed and (folder / TRAINING_FOLDER).is_dir():
+            held.enter_context(exclusive_lock(folder / TRAINING_FOLDER))
+        yield
 
 
 def load_model(folder: str | os.PathLike[str]) -> SavedModel:
@@ -278,7 +289,7 @@ def check_free(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder}: is a file, not a folder; give another one")
     if folder.exists() and not _is_model_folder(folder):
-        known = {folder / TRAINING_FOLDER, *_leftovers(folder)}
+        known = {folder / TRAINING_FOLDER, folder / LOCK_FILE, *_leftovers(folder)}
         others = sorted(path.name for path in folder.iterdir() if path not in known)
         if others:
             raise UsageError(
@@ -293,7 +304,6 @@ def _leftovers(folder: Path) -> list[Path]:
 def _refuse_or_clear(folder: Path, *, overwrite: bool) -> None:
     """Make `folder` one that holds no complete model and nothing else we would write over."""
     check_free(folder)
-    folder.mkdir(parents=True, exist_ok=True)
     leftovers = _leftovers(folder)
     if (folder / CONFIG_FILE).exists() and not overwrite:
         raise UsageError(f"{folder}: already holds a model; give another folder, or overwrite it")
@@ -415,17 +425,20 @@ def describe_model(folder: str | os.PathLike[str], facts: Mapping[str, Any]) -> 
     Objects are merged, anything else is replaced. Known to the card are ``name``, ``licence``,
     ``notes`` (a list of lines) and ``metrics``.
     """
-    saved = load_model(folder)
-    config = _merged(saved.config, facts)
-    # A model of an older version gets the checksums of its files as they are.
-    checksums = saved.config.get(CHECKSUMS) or {
-        name: file_checksum(saved.folder / name)
-        for name in _CHECKED_FILES
-        if (saved.folder / name).exists()
-    }
-    content = config_json(config, checksums)
-    write_file(Path(folder) / CARD_FILE, model_card(config).encode())
-    write_file(Path(folder) / CONFIG_FILE, content)
+    # Before it is locked: what is no model says so.
+    folder = load_model(folder).folder
+    with _lock(folder):
+        saved = load_model(folder)
+        config = _merged(saved.config, facts)
+        # A model of an older version gets the checksums of its files as they are.
+        checksums = saved.config.get(CHECKSUMS) or {
+            name: file_checksum(folder / name)
+            for name in _CHECKED_FILES
+            if (folder / name).exists()
+        }
+        content = config_json(config, checksums)
+        write_file(folder / CARD_FILE, model_card(config).encode())
+        write_file(folder / CONFIG_FILE, content)
 
 
 def _merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,21 +1,15 @@
-"""Storage: atomic writes, checksums, and paths that are local or on a remote file system.
+"""Storage: atomic writes, and paths that are local or on a remote file system.
 
 A file is written under a temporary name, fsynced, then renamed: it is whole or absent. Plain paths
 and ``file://`` are `Path` objects; ``s3://bucket/text``, ``gs://…``, ``hdfs://…`` and whatever else
 fsspec knows are `RemotePath` objects, and fsspec is imported only for them.
-
-The file that is written last in a folder has a field `CHECKSUMS`: SHA-256 by file name, of the
-other files and, under its own name, of itself.
 """
 
-import hashlib
-import json
 import os
 import shutil
-import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -26,13 +20,7 @@ from pair2vec.errors import InputError, UsageError
 
 PARTIAL = ".partial"
 """Suffix of a file that is being written; one found later is what a killed process left."""
-CHECKSUMS = "checksums"
 _LOCAL = "file://"
-
-_REMEMBERED_BYTES = 4 << 20
-"""Smaller files are checked each time they are opened: that takes a few milliseconds."""
-_SETTLED_SECONDS = 2
-"""A file as new as this may change again without another time of change."""
 
 
 @contextmanager
@@ -196,99 +184,3 @@ def remove_tree(path: StoragePath) -> None:
         path.remove_tree()
     else:
         shutil.rmtree(path)
-
-
-def file_checksum(path: Path) -> str:
-    """SHA-256, as ``sha256sum`` prints it."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def with_checksums(
-    name: str, facts: Mapping[str, Any], checksums: Mapping[str, str]
-) -> dict[str, Any]:
-    """The JSON object to write as file `name`: `facts`, `checksums` and a checksum of them all."""
-    unsealed = {**_without_checksums(facts), CHECKSUMS: {**checksums}}
-    unsealed[CHECKSUMS].pop(name, None)
-    return {**unsealed, CHECKSUMS: {**unsealed[CHECKSUMS], name: _json_checksum(unsealed)}}
-
-
-def read_checksums(path: StoragePath, facts: Mapping[str, Any], hint: str) -> dict[str, str]:
-    """The checksums in a JSON object read from `path`; {} for one that an older version wrote.
-
-    Args:
-        path: Of the file, named in errors.
-        facts: What it holds.
-        hint: What to do about damage.
-
-    Raises:
-        InputError: the object is not what was written.
-    """
-    if CHECKSUMS not in facts:
-        return {}
-    checksums = facts[CHECKSUMS]
-    if isinstance(checksums, dict) and all(isinstance(value, str) for value in checksums.values()):
-        others = {name: value for name, value in checksums.items() if name != path.name}
-        own = _json_checksum({**_without_checksums(facts), CHECKSUMS: others})
-        if checksums.get(path.name) == own:
-            return others
-    raise InputError(f"{path}: is damaged, or was edited by hand; {hint}")
-
-
-def check_file(path: Path, expected: str, hint: str) -> None:
-    """Refuse a file that has another checksum than the `expected` one."""
-    if not path.is_file():
-        raise InputError(f"{path}: no such file; {hint}")
-    if file_checksum(path) != expected:
-        raise InputError(f"{path}: is damaged: its checksum is not the recorded one; {hint}")
-
-
-def check_once(paths: Sequence[Path], expected: str, check: Callable[[], None]) -> None:
-    """Call `check`, unless it passed before for these files, unchanged by size and time.
-
-    That it did is remembered in the user's cache folder; where that cannot be written to, `check`
-    is called every time.
-
-    Args:
-        paths: The files that `check` reads; they exist.
-        expected: What it compares them with.
-        check: Raises an error if a file is damaged.
-    """
-    resolved = [path.resolve() for path in paths]
-    before = [path.stat() for path in resolved]
-    if sum(status.st_size for status in before) < _REMEMBERED_BYTES:
-        check()
-        return
-    marker = _cache_folder() / hashlib.sha256(repr(resolved).encode()).hexdigest()
-    # The time of change too: unlike that of modification, a copy cannot bring it along.
-    states = [(s.st_dev, s.st_ino, s.st_size, s.st_mtime_ns, s.st_ctime_ns) for s in before]
-    state = hashlib.sha256(repr((states, expected)).encode()).hexdigest().encode()
-    with suppress(OSError):
-        if marker.read_bytes() == state:
-            return
-    check()
-    newest = max(max(status.st_mtime, status.st_ctime) for status in before)
-    if time.time() - newest > _SETTLED_SECONDS:
-        with suppress(OSError):
-            marker.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write_file(marker, state)
-
-
-def _cache_folder() -> Path:
-    """Of this user; one that cannot be made where there is no home."""
-    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    if not base.is_absolute():
-        try:
-            base = Path.home() / ".cache"
-        except RuntimeError:
-            base = Path(os.devnull)
-    return base / "pair2vec" / "checked"
-
-
-def _without_checksums(facts: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in facts.items() if name != CHECKSUMS}
-
-
-def _json_checksum(value: object) -> str:
-    """Of the values, not of how they are laid out."""
-    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

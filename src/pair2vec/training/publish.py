@@ -66,6 +66,7 @@ def publish(
                 patterns=mine_patterns(corpus, trainer.recipe.triples),
                 precision=precision,
                 overwrite=overwrite,
+                is_claimed=True,
             )
     return load_model(out)
 
