@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
@@ -52,7 +52,7 @@ def info(
         return
     corpus = open_corpus(path)
     if as_json:
-        print_json(asdict(corpus.manifest), indent=2)
+        print_json(json.loads(corpus.manifest.to_json()), indent=2)
     else:
         print_table(corpus_summary(path, corpus.manifest))
         for words in islice(corpus.words(), sentences):
