@@ -1,10 +1,13 @@
 """Checkpoints: everything needed to resume a run, as tensors and JSON in one safetensors file.
 
 One is written under a temporary name, forced to disk, then renamed; the one before it stays until
-then, so that at every moment there is a complete one.
+then, so that at every moment there is a complete one. The metadata have a checksum of the file as
+it is with zeros in place of that checksum.
 """
 
+import hashlib
 import json
+import logging
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,9 +16,17 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from pair2vec.runtime.storage import PARTIAL, write_file
+from pair2vec.errors import InputError
+from pair2vec.runtime.checksums import CHECKSUMS
+from pair2vec.runtime.storage import PARTIAL, writing
 
 _KEPT = 2
+_NAMES = "step-*.safetensors"
+_UNKNOWN = "0" * 64
+"""In place of the checksum while it is computed."""
+_BLOCK = 1 << 20
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -33,31 +44,93 @@ def checkpoint_path(folder: Path, step: int) -> Path:
 
 
 def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> Path:
-    """Write a checkpoint, and remove all but the last two."""
+    """Write a checkpoint, and remove all but the last two up to it.
+
+    A later one that is there could not be read when the run was resumed.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     path = checkpoint_path(folder, checkpoint.step)
     tensors = {
         name: tensor.detach().cpu().contiguous() for name, tensor in checkpoint.tensors.items()
     }
-    state = {"state": json.dumps(checkpoint.state), "step": str(checkpoint.step)}
-    write_file(path, save(tensors, metadata=state))
-    for old in [*sorted(folder.glob("step-*.safetensors"))[:-_KEPT], *folder.glob(f"*{PARTIAL}")]:
-        old.unlink()
+    metadata = {
+        "state": json.dumps(checkpoint.state),
+        "step": str(checkpoint.step),
+        CHECKSUMS: _UNKNOWN,
+    }
+    content = memoryview(save(tensors, metadata=metadata))
+    start = _tensors_start(content[:8])
+    header = bytes(content[:start])
+    assert header.count(_entry(_UNKNOWN)) == 1
+    digest = hashlib.sha256(content).hexdigest()
+    with writing(path) as file:
+        file.write(header.replace(_entry(_UNKNOWN), _entry(digest)))
+        file.write(content[start:])
+    kept = [other for other in sorted(folder.glob(_NAMES)) if other.name <= path.name][-_KEPT:]
+    for other in {*folder.glob(_NAMES), *folder.glob(f"*{PARTIAL}")} - {*kept}:
+        other.unlink()
     return path
 
 
+def last_step(folder: Path) -> int | None:
+    """The step of the newest checkpoint, by its name alone; None where there is none."""
+    steps = [int(path.stem.removeprefix("step-")) for path in folder.glob(_NAMES)]
+    return max(steps, default=None)
+
+
 def last_checkpoint(folder: Path) -> Checkpoint | None:
-    """The newest checkpoint that can be read, or None."""
-    for path in sorted(folder.glob("step-*.safetensors"), reverse=True):
+    """The newest checkpoint that is not damaged, with a warning of each that is; None without any.
+
+    Raises:
+        InputError: all of them are damaged.
+    """
+    damaged = []
+    for path in sorted(folder.glob(_NAMES), reverse=True):
         try:
-            return _read(path)
-        except (SafetensorError, KeyError, TypeError, ValueError):
+            checkpoint = _read(path)
+        except (SafetensorError, OSError, KeyError, TypeError, ValueError, RecursionError) as error:
+            damaged.append(path)
+            _log.debug("%s: %s", path, error)
             continue
+        for other in damaged:
+            step = checkpoint.step
+            _log.warning("%s: is damaged; the checkpoint of step %d is taken", other, step)
+        return checkpoint
+    if damaged:
+        names = " and ".join(path.name for path in damaged)
+        raise InputError(
+            f"{folder}: all checkpoints are damaged ({names}): there is nothing to resume from; "
+            "start over with --overwrite"
+        )
     return None
+
+
+def _tensors_start(length: bytes | memoryview) -> int:
+    """Where the header ends, whose `length` is in the first eight bytes."""
+    return 8 + int.from_bytes(length, "little")
+
+
+def _entry(checksum: str) -> bytes:
+    """The checksum as it is in the header."""
+    return f'"{CHECKSUMS}":"{checksum}"'.encode()
+
+
+def _check(path: Path, checksum: str) -> None:
+    with path.open("rb") as file:
+        start = _tensors_start(file.read(8))
+        file.seek(0)
+        digest = hashlib.sha256(file.read(start).replace(_entry(checksum), _entry(_UNKNOWN)))
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    if digest.hexdigest() != checksum:
+        raise InputError(f"{path}: its checksum is not the recorded one")
 
 
 def _read(path: Path) -> Checkpoint:
     with safe_open(path, framework="pt") as file:
         metadata = file.metadata()
+        # One of an older version has no checksum, and nothing that looks like a damaged one.
+        if CHECKSUMS in metadata or metadata.keys() != {"state", "step"}:
+            _check(path, metadata[CHECKSUMS])
         tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     return Checkpoint(int(metadata["step"]), tensors, json.loads(metadata["state"]))

@@ -13,8 +13,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pair2vec.errors import UsageError
-from pair2vec.model.folder import CONFIG_FILE, TRAINING_FOLDER, SavedModel, check_free
+from pair2vec.errors import InputError, UsageError
+from pair2vec.model.config import CONFIG_FILE
+from pair2vec.model.folder import TRAINING_FOLDER, SavedModel, check_free
 from pair2vec.model.tensors import Precision
 from pair2vec.runtime.devices import find_device, select_device, torch_threads
 from pair2vec.runtime.jobs import (
@@ -137,7 +138,12 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
 def begun_recipe(out: Path) -> Recipe | None:
     """The recipe of a training begun in `out`, if there is one."""
     identity = begun_identity(out / TRAINING_FOLDER)
-    return None if identity is None else recipe_from_json(identity["recipe"])
+    try:
+        return None if identity is None else recipe_from_json(identity["recipe"])
+    except (AttributeError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{out}: what was begun there is no training; give another --out, or --overwrite"
+        ) from error
 
 
 def _job_folder(
