@@ -93,7 +93,7 @@ def _has_types_of_ours(config: Mapping[str, Any]) -> bool:
         config["corpus"].get("sentences", 0) if isinstance(config.get("corpus"), dict) else 0
     )
     return (
-        "precision" in config
+        isinstance(config.get("precision"), str)
         and isinstance(config.get("format"), int)
         and all(is_size(config.get(name, 0)) for name in ("format", "words", "bytes"))
         and isinstance(shapes, dict)

@@ -196,15 +196,22 @@ def _check_content(corpus: Corpus) -> None:
                 f"{folder / shard_file('tokens', number)}: has the id {largest:,} where the "
                 f"vocabulary has {len(corpus.vocabulary):,}; {_REPAIR_HINT}"
             )
-        # Each block with the first offset of the next.
-        ascending = all(
-            (np.diff(block.astype(np.int64)) > 0).all() for block in _blocks(shard.sentences, 1)
-        )
-        if not ascending or shard.sentences[0] != 1 or shard.sentences[-1] != len(shard.tokens):
+        if not _has_sentences(shard):
             raise InputError(
                 f"{folder / shard_file('sentences', number)}: has offsets of no sentences; "
                 f"{_REPAIR_HINT}"
             )
+
+
+def _has_sentences(shard: Shard) -> bool:
+    """Whether the offsets divide all tokens, each behind a boundary."""
+    if shard.sentences[0] != 1 or shard.sentences[-1] != len(shard.tokens):
+        return False
+    # Each block with the first offset of the next.
+    for offsets in (block.astype(np.int64) for block in _blocks(shard.sentences, overlap=1)):
+        if not ((np.diff(offsets) > 0).all() and (shard.tokens[offsets - 1] == BOUNDARY).all()):
+            return False
+    return True
 
 
 def _blocks(array: NDArray[Any], overlap: int = 0) -> Iterator[NDArray[Any]]:
@@ -275,11 +282,19 @@ def _is_consistent(manifest: Manifest) -> bool:
         and all(isinstance(size, dict) and {"ids", "sentences"} <= size.keys() for size in sizes)
         and all(is_size(size[name]) for size in sizes for name in ("ids", "sentences"))
         and manifest.checksums.keys() in (set(), {*_checked_files(manifest)})
+        and all(_is_word_count(entry) for entry in manifest.dropped)
+        and all(isinstance(source, dict) for source in manifest.sources)
+        and all(isinstance(source.get("name"), str) for source in manifest.sources)
+        and all(is_size(source.get("bytes")) for source in manifest.sources)
     ):
         return False
     ids, sentences = (sum(size[name] for size in sizes) for name in ("ids", "sentences"))
     # Each sentence ends with a boundary, and each shard begins with one.
     return (sentences, ids - sentences - len(sizes)) == (manifest.sentences, manifest.tokens)
+
+
+def _is_word_count(entry: object) -> bool:
+    return isinstance(entry, list) and list(map(type, entry)) == [str, int] and is_size(entry[1])
 
 
 def _map_file(path: Path, dtype: str, length: int) -> NDArray[Any]:

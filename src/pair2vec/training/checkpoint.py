@@ -18,6 +18,7 @@ from torch import Tensor
 
 from pair2vec.errors import InputError
 from pair2vec.runtime.checksums import CHECKSUMS
+from pair2vec.runtime.jobs import JOB_FILE
 from pair2vec.runtime.storage import PARTIAL, writing
 
 _KEPT = 2
@@ -74,8 +75,21 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> Path:
 
 def last_step(folder: Path) -> int | None:
     """The step of the newest checkpoint, by its name alone; None where there is none."""
-    steps = [int(path.stem.removeprefix("step-")) for path in folder.glob(_NAMES)]
-    return max(steps, default=None)
+    steps = (path.stem.removeprefix("step-") for path in folder.glob(_NAMES))
+    return max((int(step) for step in steps if step.isdecimal()), default=None)
+
+
+def check_begun(folder: Path) -> None:
+    """Refuse checkpoints of a job that is not known: to begin another would delete them.
+
+    Raises:
+        InputError: there are some, and no job file.
+    """
+    if last_step(folder) is not None and not (folder / JOB_FILE).exists():
+        raise InputError(
+            f"{folder}: has checkpoints, but no {JOB_FILE} that says what they are of; copy it "
+            "again, or start over with --overwrite"
+        )
 
 
 def last_checkpoint(folder: Path) -> Checkpoint | None:

@@ -30,6 +30,7 @@ from pair2vec.runtime.storage import write_file
 from pair2vec.text.corpus import Corpus
 from pair2vec.text.vocabulary import SPECIAL_TOKENS
 from pair2vec.training.batches import nearest_words
+from pair2vec.training.checkpoint import check_begun
 from pair2vec.training.distributed import SINGLE_PROCESS, ProcessGroup
 from pair2vec.training.publish import publish
 from pair2vec.training.recipes import Recipe, recipe_from_json
@@ -100,6 +101,8 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
         with ranks.rank_zero_first() as is_rank_zero:
             if is_rank_zero:
                 check_free(out)
+                if not overwrite:
+                    check_begun(out / TRAINING_FOLDER)
                 held.enter_context(job.claim(resume=resume, overwrite=overwrite))
         if not job.is_same():
             raise UsageError(
