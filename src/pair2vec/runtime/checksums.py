@@ -10,15 +10,18 @@ import json
 import math
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from pair2vec.errors import InputError
-from pair2vec.runtime.storage import StoragePath, write_file
+from pair2vec.runtime.storage import StoragePath, write_file, writing
 
 CHECKSUMS = "checksums"
+UNSEALED = {CHECKSUMS: "0" * 64}
+"""In the metadata of a safetensors file while its checksum is computed."""
+_BLOCK = 1 << 20
 _DEEPEST = 32
 """Objects and lists within each other in JSON; ours have five."""
 _REMEMBERED_BYTES = 4 << 20
@@ -119,6 +122,59 @@ def check_file(path: Path, expected: str, hint: str) -> None:
         raise InputError(f"{path}: no such file; {hint}")
     if file_checksum(path) != expected:
         raise InputError(f"{path}: is damaged: its checksum is not the recorded one; {hint}")
+
+
+def write_tensors(path: Path, content: bytes) -> None:
+    """Write a safetensors file whose metadata have `UNSEALED`, with a checksum in its place.
+
+    The checksum is of the content as it is given.
+    """
+    view = memoryview(content)
+    start = 8 + int.from_bytes(view[:8], "little")
+    header = bytes(view[:start])
+    assert header.count(_entry(UNSEALED[CHECKSUMS])) == 1
+    with writing(path) as file:
+        file.write(_with_checksum(header, UNSEALED[CHECKSUMS], hashlib.sha256(view).hexdigest()))
+        file.write(view[start:])
+
+
+def read_tensor_metadata(path: Path, older: Collection[str] = ()) -> dict[str, str]:
+    """The metadata of a file that `write_tensors` wrote.
+
+    Args:
+        path: Of the file.
+        older: Names in the metadata of an older version, whose files have no checksum.
+
+    Raises:
+        InputError: the file is damaged.
+    """
+    with path.open("rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        file.seek(0)
+        # Not the length that it says: that may be damaged, too.
+        header = file.read(8 + min(length, path.stat().st_size))
+        try:
+            metadata = strict_json(header[8:]).get("__metadata__") or {}
+            if CHECKSUMS not in metadata and set(metadata) == set(older):
+                return {**metadata}
+            expected = metadata[CHECKSUMS]
+            digest = hashlib.sha256(_with_checksum(header, expected, UNSEALED[CHECKSUMS]))
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise InputError(f"{path}: is damaged: its header cannot be read") from error
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    if digest.hexdigest() != expected:
+        raise InputError(f"{path}: is damaged: its checksum is not the recorded one")
+    return {**metadata}
+
+
+def _with_checksum(header: bytes, before: str, after: str) -> bytes:
+    return header.replace(_entry(before), _entry(after))
+
+
+def _entry(checksum: str) -> bytes:
+    """A checksum as it is in the header."""
+    return f'"{CHECKSUMS}":"{checksum}"'.encode()
 
 
 def check_once(paths: Sequence[Path], expected: str, check: Callable[[], None]) -> None:

@@ -1,31 +1,26 @@
 """Checkpoints: everything needed to resume a run, as tensors and JSON in one safetensors file.
 
 One is written under a temporary name, forced to disk, then renamed; the one before it stays until
-then, so that at every moment there is a complete one. The metadata have a checksum of the file as
-it is with zeros in place of that checksum.
+then, so that at every moment there is a complete one. The metadata have a checksum of the file.
 """
 
-import hashlib
 import json
 import logging
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save
 from torch import Tensor
 
 from pair2vec.errors import InputError
-from pair2vec.runtime.checksums import CHECKSUMS
+from pair2vec.runtime.checksums import UNSEALED, read_tensor_metadata, write_tensors
 from pair2vec.runtime.jobs import JOB_FILE
-from pair2vec.runtime.storage import PARTIAL, writing
+from pair2vec.runtime.storage import PARTIAL
 
 _KEPT = 2
 _NAMES = "step-*.safetensors"
-_UNKNOWN = "0" * 64
-"""In place of the checksum while it is computed."""
-_BLOCK = 1 << 20
 
 _log = logging.getLogger(__name__)
 
@@ -57,16 +52,9 @@ def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> Path:
     metadata = {
         "state": json.dumps(checkpoint.state),
         "step": str(checkpoint.step),
-        CHECKSUMS: _UNKNOWN,
+        **UNSEALED,
     }
-    content = memoryview(save(tensors, metadata=metadata))
-    start = _tensors_start(content[:8])
-    header = bytes(content[:start])
-    assert header.count(_entry(_UNKNOWN)) == 1
-    digest = hashlib.sha256(content).hexdigest()
-    with writing(path) as file:
-        file.write(header.replace(_entry(_UNKNOWN), _entry(digest)))
-        file.write(content[start:])
+    write_tensors(path, save(tensors, metadata=metadata))
     kept = [other for other in sorted(folder.glob(_NAMES)) if other.name <= path.name][-_KEPT:]
     for other in {*folder.glob(_NAMES), *folder.glob(f"*{PARTIAL}")} - {*kept}:
         other.unlink()
@@ -119,32 +107,6 @@ def last_checkpoint(folder: Path) -> Checkpoint | None:
     return None
 
 
-def _tensors_start(length: bytes | memoryview) -> int:
-    """Where the header ends, whose `length` is in the first eight bytes."""
-    return 8 + int.from_bytes(length, "little")
-
-
-def _entry(checksum: str) -> bytes:
-    """The checksum as it is in the header."""
-    return f'"{CHECKSUMS}":"{checksum}"'.encode()
-
-
-def _check(path: Path, checksum: str) -> None:
-    with path.open("rb") as file:
-        start = _tensors_start(file.read(8))
-        file.seek(0)
-        digest = hashlib.sha256(file.read(start).replace(_entry(checksum), _entry(_UNKNOWN)))
-        while block := file.read(_BLOCK):
-            digest.update(block)
-    if digest.hexdigest() != checksum:
-        raise InputError(f"{path}: its checksum is not the recorded one")
-
-
 def _read(path: Path) -> Checkpoint:
-    with safe_open(path, framework="pt") as file:
-        metadata = file.metadata()
-        # One of an older version has no checksum, and nothing that looks like a damaged one.
-        if CHECKSUMS in metadata or metadata.keys() != {"state", "step"}:
-            _check(path, metadata[CHECKSUMS])
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    return Checkpoint(int(metadata["step"]), tensors, json.loads(metadata["state"]))
+    metadata = read_tensor_metadata(path, older={"state", "step"})
+    return Checkpoint(int(metadata["step"]), load_file(path), json.loads(metadata["state"]))

@@ -223,13 +223,21 @@ def _neighbours(
     if count < 1:
         return None
     checksum = hashlib.sha256(vectors.numpy().tobytes()).hexdigest()[:16]
-    path = corpus.folder / f"neighbours-{count}-{checksum}.npy"
+    name = f"neighbours-{count}-{checksum}"
     with exclusive_lock(corpus.folder, wait=True):
-        if path.exists():
-            return torch.from_numpy(np.load(path))
+        for path in corpus.folder.glob(f"{name}-*.npy"):
+            content = path.read_bytes()
+            if path.name == _named_by_content(name, content):
+                return torch.from_numpy(np.load(io.BytesIO(content)))
+            _log.warning("%s: is damaged; it is computed again", path)
+            path.unlink()
         sweep_partial_files(corpus.folder)
         table = nearest_words(vectors.to(device), count)
         buffer = io.BytesIO()
         np.save(buffer, table.numpy())
-        write_file(path, buffer.getvalue())
+        write_file(corpus.folder / _named_by_content(name, buffer.getvalue()), buffer.getvalue())
     return table
+
+
+def _named_by_content(name: str, content: bytes) -> str:
+    return f"{name}-{hashlib.sha256(content).hexdigest()[:16]}.npy"
