@@ -10,6 +10,7 @@ import io
 import json
 import random
 import re
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import closing
@@ -117,8 +118,15 @@ class Fuzzed(ABC):
     """Something that is read, and what reading it is expected to give."""
 
     @abstractmethod
+    def __init__(self, folder: Path) -> None:
+        """Make it in a folder that does not exist yet."""
+
+    @abstractmethod
     def run(self, draw: random.Random) -> Outcome:
         """Change it, read it, and change it back; raises what is a finding."""
+
+    def close(self) -> None:  # noqa: B027 - most need none
+        """Free what it holds."""
 
 
 class FuzzedFolder(Fuzzed):
@@ -147,7 +155,7 @@ class FuzzedFolder(Fuzzed):
         touched = self._forge(draw) if is_forged else self._damage(draw)
         try:
             # Huge values overflow; that is a warning, and no damage.
-            with np.errstate(all="ignore"):
+            with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
                 answer = self.answer()
             if answer in self.expected:
                 return "same"
@@ -385,7 +393,7 @@ def _quoted(text: bytes) -> str:
     )
 
 
-KINDS: dict[str, type[Any]] = {
+KINDS: dict[str, type[Fuzzed]] = {
     "model folder": FuzzedModel,
     "corpus": FuzzedCorpus,
     "checkpoint": FuzzedCheckpoints,

@@ -208,8 +208,10 @@ def _has_sentences(shard: Shard) -> bool:
     if shard.sentences[0] != 1 or shard.sentences[-1] != len(shard.tokens):
         return False
     # Each block with the first offset of the next.
-    for offsets in (block.astype(np.int64) for block in _blocks(shard.sentences, overlap=1)):
-        if not ((np.diff(offsets) > 0).all() and (shard.tokens[offsets - 1] == BOUNDARY).all()):
+    for offsets in _blocks(shard.sentences, overlap=1):
+        if not (offsets[:-1] < offsets[1:]).all() or offsets.max() > len(shard.tokens):
+            return False
+        if not (shard.tokens[offsets - 1] == BOUNDARY).all():
             return False
     return True
 
