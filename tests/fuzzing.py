@@ -102,7 +102,7 @@ def changed_json(value: Any, draw: random.Random) -> Any:
             other, other_key = draw.choice(places)
             container[key] = copy.deepcopy(other[other_key])
         else:
-            container[key] = draw.choice(ODD_VALUES)
+            container[key] = copy.deepcopy(draw.choice(ODD_VALUES))
     return root[0]
 
 
