@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.command import assert_fails, pair2vec
+from tests.command import assert_fails, pair2vec, writing_process
 from tests.documented_json import documented_examples, documented_names, shape
 from tests.experiments.nli.relation_world import (
     FAMILIES,
@@ -85,6 +85,15 @@ def test_a_pair_of_sentences_is_labelled_and_explained(folder: Path) -> None:
     assert len(prediction["pairs"]) == 2
     assert set(prediction["probabilities"]) == {"entailment", "neutral", "contradiction"}
     assert {shape(answer) for answer in documented_examples("nli predict")} == {shape(prediction)}
+
+
+def test_two_trainings_never_write_to_one_folder(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "model"
+    (out / "training").mkdir(parents=True)
+    for options in ([], ["--resume"], ["--overwrite"]):
+        with writing_process(out / "training"):
+            done = pair2vec(*train_arguments(folder), *options, "--out", out)
+        assert_fails(done, 2, "another pair2vec process is writing to it")
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

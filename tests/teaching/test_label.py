@@ -133,6 +133,45 @@ def test_a_job_that_was_stopped_resumes_after_its_last_file(
         assert (folder / file).stat().st_mtime_ns == time, file
 
 
+@pytest.mark.parametrize(
+    "name", ["pairs.safetensors", "teacher.safetensors", "labels-000.safetensors"]
+)
+def test_a_damaged_file_is_made_again_by_the_job_and_refused_where_labels_are_used(
+    name: str,
+    inputs: WorldInputs,
+    labels: Labels,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    folder = tmp_path / "labels"
+    shutil.copytree(labels.folder, folder)
+    content = bytearray((folder / name).read_bytes())
+    content[-3] ^= 1
+    (folder / name).write_bytes(content)
+    if name != "teacher.safetensors":  # which is of no use any more
+        with pytest.raises(InputError, match=f"{name}: is damaged; delete labels.json and"):
+            Labels.open(folder).taught()
+    (folder / "labels.json").unlink()
+    make_labels(inputs.label_inputs(), folder, CONFIG, device=CPU, resume=True)
+    assert f"{name}: is damaged: its checksum is not the recorded one; it is made" in caplog.text
+    assert contents(folder) == contents(labels.folder)
+
+
+def test_damaged_or_missing_labels_are_refused(labels: Labels, tmp_path: Path) -> None:
+    folder = tmp_path / "labels"
+    shutil.copytree(labels.folder, folder)
+    (folder / "labels-000.safetensors").unlink()
+    with pytest.raises(InputError, match="a piece of the labels is missing"):
+        Labels.open(folder).taught()
+    path = folder / "labels.json"
+    path.write_text(path.read_text().replace('"language_model": "tiny"', '"language_model": "big"'))
+    with pytest.raises(InputError, match=r"labels\.json: is damaged, or was edited by hand"):
+        Labels.open(folder)
+    path.write_text("{")
+    with pytest.raises(InputError, match=r"labels\.json: is damaged; delete labels\.json"):
+        Labels.open(folder)
+
+
 def never(*update: object) -> None:
     raise AssertionError(update)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
@@ -37,7 +37,8 @@ def info(
     as_json: Annotated[bool, typer.Option("--json", help="Print what is known as JSON.")] = False,
 ) -> None:
     """Describe a corpus folder or a model."""
-    from pair2vec.model.folder import CONFIG_FILE, load_model, model_facts
+    from pair2vec.model.config import CONFIG_FILE
+    from pair2vec.model.folder import load_model, model_facts
     from pair2vec.model.resolve import find_model
     from pair2vec.text.corpus import open_corpus
 
@@ -51,7 +52,7 @@ def info(
         return
     corpus = open_corpus(path)
     if as_json:
-        print_json(asdict(corpus.manifest), indent=2)
+        print_json(json.loads(corpus.manifest.to_json()), indent=2)
     else:
         print_table(corpus_summary(path, corpus.manifest))
         for words in islice(corpus.words(), sentences):

@@ -302,28 +302,33 @@ def vectors(  # noqa: PLR0913, PLR0917 - the options of a command
     fastText's skip-gram: gensim's on a CPU, our own on a GPU.
     """
     from pair2vec.runtime.devices import find_device
+    from pair2vec.runtime.jobs import exclusive_lock
     from pair2vec.text.corpus import open_corpus
     from pair2vec.text.vocabulary import SPECIAL_TOKENS
     from pair2vec.word_vectors.fasttext import FasttextConfig, train_fasttext
     from pair2vec.word_vectors.formats import write_vec
 
-    if out.exists() and not overwrite:
-        raise UsageError(f"{out}: is there already; give another --out, or --overwrite")
-    opened, where = open_corpus(corpus), find_device(device)
+    def refuse_to_replace() -> None:
+        if out.exists() and not overwrite:
+            raise UsageError(f"{out}: is there already; give another --out, or --overwrite")
 
     def report(done: int, total: int) -> None:
         messages.print(f"epoch {done} of {total}")
 
+    refuse_to_replace()
+    opened, where = open_corpus(corpus), find_device(device)
     config = FasttextConfig(dimension=dimension, epochs=epochs, seed=seed)
-    if where.type == "cuda":
-        from pair2vec.word_vectors.skipgram import train_skipgram
+    with exclusive_lock(out):
+        refuse_to_replace()  # unless another process has written it meanwhile
+        if where.type == "cuda":
+            from pair2vec.word_vectors.skipgram import train_skipgram
 
-        table = train_skipgram(opened, config, device=where, report=report)
-    else:
-        threads = workers or len(os.sched_getaffinity(0))
-        table = train_fasttext(opened, config, workers=threads, report=report)
-    special = len(SPECIAL_TOKENS)
-    write_vec(out, opened.vocabulary.words[special:], table[special:])
+            table = train_skipgram(opened, config, device=where, report=report)
+        else:
+            threads = workers or len(os.sched_getaffinity(0))
+            table = train_fasttext(opened, config, workers=threads, report=report)
+        special = len(SPECIAL_TOKENS)
+        write_vec(out, opened.vocabulary.words[special:], table[special:])
 
 
 class LabellingView(ProgressView[tuple[str, int, int]]):

@@ -19,8 +19,8 @@ from torch import Tensor
 
 from pair2vec.arrays import FloatArray, safe_norms
 from pair2vec.errors import UsageError
+from pair2vec.model.config import CONFIG_FILE
 from pair2vec.model.folder import (
-    CONFIG_FILE,
     TRAINING_FOLDER,
     SavedModel,
     check_free,

@@ -7,7 +7,8 @@ The folder has
 - ``labels-000.safetensors`` and so on: the teachers' probabilities for pieces of the candidates;
 - ``labels.json``: written last; its presence means that the labels are complete.
 
-A job that was stopped resumes after the last file that is there.
+A job that was stopped resumes after the last file that is there; files have checksums, and one that
+is damaged is made again.
 """
 
 import hashlib
@@ -21,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 from safetensors.torch import load_file as load_torch
 from safetensors.torch import save as save_torch
@@ -31,6 +33,13 @@ from pair2vec.errors import InputError, UsageError
 from pair2vec.model.folder import SavedModel
 from pair2vec.relations.definitions import RelationDefinition, read_definitions
 from pair2vec.relations.scores import relation_scores
+from pair2vec.runtime.checksums import (
+    UNSEALED,
+    read_checksums,
+    read_tensor_metadata,
+    with_checksums,
+    write_tensors,
+)
 from pair2vec.runtime.jobs import JobFolder, content_hash
 from pair2vec.runtime.storage import write_file
 from pair2vec.teaching.calibration import Calibration, calibrate
@@ -67,6 +76,7 @@ _PIECE = 500_000
 """Candidates of a piece."""
 _SAMPLE = 200_000
 """Candidates that tell how many are how probably related."""
+_REPAIR_HINT = f"delete {LABELS_FILE} and give the same command with --resume to make it again"
 _NEAR = 60
 """Nearest words that hard negatives are drawn from."""
 
@@ -119,9 +129,16 @@ class Labels:
 
     @classmethod
     def open(cls, folder: Path) -> "Labels":
-        facts = json.loads((folder / LABELS_FILE).read_text())
-        relations = RelationNames(tuple(facts["names"]), tuple(facts["inverse"]))
-        return cls(folder, relations, facts, load_file(folder / PAIRS_FILE))
+        path = folder / LABELS_FILE
+        try:
+            facts = json.loads(path.read_bytes())
+            read_checksums(path, facts, _REPAIR_HINT)
+            relations = RelationNames(tuple(facts["names"]), tuple(facts["inverse"]))
+        except InputError:
+            raise
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise InputError(f"{path}: is damaged; {_REPAIR_HINT}") from error
+        return cls(folder, relations, facts, read_arrays(folder / PAIRS_FILE))
 
     def labelled(self, part: Part) -> LabelledPairs:
         """The pairs of WordNet of a part."""
@@ -136,8 +153,10 @@ class Labels:
         """The candidates with the teachers' probabilities."""
         candidates = self.candidates()
         pieces = sorted(self.folder.glob("labels-*.safetensors"))
-        probabilities = np.concatenate([load_file(path)["probabilities"] for path in pieces])
-        return TaughtPairs(candidates.x, candidates.y, probabilities)
+        probabilities = [read_arrays(path)["probabilities"] for path in pieces]
+        if sum(map(len, probabilities)) != len(candidates.x):
+            raise InputError(f"{self.folder}: a piece of the labels is missing; {_REPAIR_HINT}")
+        return TaughtPairs(candidates.x, candidates.y, np.concatenate(probabilities))
 
 
 def make_labels(
@@ -216,8 +235,8 @@ def _pairs(
 ) -> dict[str, NDArray[Any]]:
     """Labelled and candidate pairs, from their file if it is there."""
     path = folder / PAIRS_FILE
-    if path.exists():
-        return load_file(path)
+    if is_whole(path):
+        return read_arrays(path)
     vocabulary = inputs.corpus.vocabulary
     count = min(config.candidates.nearest, len(vocabulary) - len(SPECIAL_TOKENS) - 1)
     nearest = [
@@ -243,9 +262,36 @@ def _pairs(
         TripleStream(inputs.corpus, inputs.triples),
     )
     arrays |= {f"candidates.{name}": column for name, column in vars(candidates).items()}
-    write_file(path, save(arrays))
+    write_tensors(path, save(arrays, metadata=UNSEALED))
     _log.info("%d candidate pairs", len(candidates.x))
     return arrays
+
+
+def is_whole(path: Path) -> bool:
+    """Whether a file of a job is there and not damaged; one that is damaged is to be made again."""
+    if not path.exists():
+        return False
+    try:
+        read_tensor_metadata(path)
+    except InputError as error:
+        _log.warning("%s; it is made again", error)
+        return False
+    return True
+
+
+def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of a file of labels.
+
+    Raises:
+        InputError: it is not there, or damaged.
+    """
+    if not path.exists():
+        raise InputError(f"{path}: no such file; {_REPAIR_HINT}")
+    try:
+        read_tensor_metadata(path)
+        return load_file(path)
+    except (InputError, SafetensorError) as error:
+        raise InputError(f"{path}: is damaged; {_REPAIR_HINT}") from error
 
 
 def _read_labelled(arrays: dict[str, NDArray[Any]], part: Part) -> LabelledPairs:
@@ -323,12 +369,13 @@ class _Labeller:
         for number, start in enumerate(starts):
             path = self._folder / f"labels-{number:03d}.safetensors"
             self._report("labelled pairs", start, len(x))
-            if not path.exists():
+            if not is_whole(path):
                 piece = slice(start, start + _PIECE)
                 probabilities = self._none(len(x[piece]))
                 asked = np.flatnonzero(~is_random[piece])
                 probabilities[asked] = labeller(x[piece][asked], y[piece][asked])
-                write_file(path, save({"probabilities": probabilities}))
+                arrays = {"probabilities": probabilities}
+                write_tensors(path, save(arrays, metadata=UNSEALED))
         self._report("labelled pairs", len(x), len(x))
         facts |= {
             "config": asdict(self._whole_config),
@@ -338,7 +385,8 @@ class _Labeller:
             "candidates": len(x),
             "labelled": {part: len(pairs[f"{part}.x"]) for part in PARTS},
         }
-        write_file(self._folder / LABELS_FILE, json.dumps(facts, indent=2).encode())
+        sealed = with_checksums(LABELS_FILE, json.loads(json.dumps(facts)), {})
+        write_file(self._folder / LABELS_FILE, json.dumps(sealed, indent=2).encode())
 
     def _none(self, count: int) -> NDArray[np.float16]:
         """The probabilities of random pairs, which are related in one case of hundreds.
@@ -358,14 +406,14 @@ class _Labeller:
                 model, words, len(self._relations.names), self._config.prompt
             )
         path = self._folder / TEACHER_FILE
-        if path.exists():
+        if is_whole(path):
             teacher.load_state_dict(load_torch(path))
         else:
             teacher.fine_tune(train, self._config, self._device, self._report)
             state = {
                 name: t.detach().cpu().contiguous() for name, t in teacher.state_dict().items()
             }
-            write_file(path, save_torch(state))
+            write_tensors(path, save_torch(state, metadata=UNSEALED))
         teacher.prepare_to_label(self._config, self._device)
         return model.name, teacher
 

@@ -18,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from pair2vec.errors import InputError, Pair2vecError, UsageError
-from pair2vec.runtime.jobs import JOB_FILE, RUN_AGAIN, JobFolder
+from pair2vec.runtime.jobs import JOB_FILE, LOCK_FILE, RUN_AGAIN, JobFolder
 from pair2vec.runtime.storage import (
     PARTIAL,
     RemotePath,
@@ -64,7 +64,8 @@ _PIECES = "pieces"
 """The folder of encoded pieces, in that of the corpus until it is complete."""
 _CORPUS_FILES = (
     *(MANIFEST, VOCABULARY_TSV, JOB_FILE, _PIECES, "tokens*.bin", "sentences*.bin"),
-    *(f"*{PARTIAL}", "neighbours-*.npy", "occurrences"),  # of training and of the lexicon
+    *(f"*{PARTIAL}", LOCK_FILE),
+    *("neighbours-*.npy", "occurrences"),  # of training and of the lexicon
 )
 """Patterns of the names that a corpus folder may hold."""
 
@@ -214,7 +215,7 @@ def _remove_corpus(out: StoragePath) -> None:
     # The manifest first: without it nothing else is taken for a corpus.
     (out / MANIFEST).unlink(missing_ok=True)
     for path in entries(out):
-        if not _is_corpus_file(path):
+        if not _is_corpus_file(path) or path.name == LOCK_FILE:
             continue
         if path.is_dir():
             remove_tree(path)

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from pair2vec.encoders.pair import MlpPair
+from pair2vec.errors import InputError, UsageError
 from pair2vec.model.folder import PatternCount, SavedModel, load_model, save_model
 from pair2vec.model.tensors import Precision
 from pair2vec.text.corpus import Corpus
@@ -58,6 +59,7 @@ def publish(
                 patterns=mine_patterns(corpus, trainer.recipe.triples),
                 precision=precision,
                 overwrite=overwrite,
+                is_claimed=True,
             )
     return load_model(out)
 
@@ -87,7 +89,13 @@ def published_arrays(network: Network) -> dict[str, NDArray[np.float32]]:
 
 def network_from_model(model: SavedModel) -> Network:
     """The network that was published as `model`."""
-    recipe = recipe_from_json(model.config["recipe"])
+    try:
+        recipe = recipe_from_json(model.config["recipe"])
+    except (AttributeError, KeyError, TypeError, UsageError) as error:
+        raise InputError(
+            f"{model.folder}: its config has no recipe to make a network of ({error}); save or "
+            "train it again"
+        ) from error
     pair = replace(recipe.pair, length=1.0)
     network = Network(len(model.vocabulary), pair, recipe.context, torch.Generator())
     state = network.state_dict()
