@@ -245,6 +245,7 @@ def finetune(  # noqa: PLR0913 - the options of a command, side by side
             patterns=model.patterns(),
             precision=precision,
             overwrite=overwrite or resume,
+            is_claimed=True,
         )
     return load_model(out)
 
