@@ -85,6 +85,9 @@ def test_a_full_disk_is_a_failure_that_says_how_to_resume(world: Path, tmp_path:
     [
         (["--set=training.bach=3"], "no setting training.bach; did you mean training.batch?"),
         (["--set=training.batch=many"], "training.batch is 'many'; it must be a whole number"),
+        (["--set=training.seed=-1"], "training.seed is -1; it must be from 0 to 4,294,967,295"),
+        (["--set=training.threads=-3"], "training.threads is -3; it must be from 0 to 1,024"),
+        (["--set=training.rate=nan"], "training.rate is nan; it must be from 0 to 10"),
         (["--recipe=papers"], "no recipe 'papers'; did you mean paper?"),
         (["--device=gpu"], "no device 'gpu'"),
         (["--precision=int4"], "it must be one of float32, float16, int8"),
@@ -97,6 +100,18 @@ def test_a_wrong_setting_is_one_clear_line(
     done = pair2vec("train", world, "--out", tmp_path / "model", *options)
     assert_fails(done, 2, message)
     assert not (tmp_path / "model").exists()
+
+
+def test_a_config_that_is_not_utf8_is_one_clear_line(world: Path, tmp_path: Path) -> None:
+    (tmp_path / "latin.toml").write_bytes("# schön\n".encode("latin-1"))
+    config = ("--config", tmp_path / "latin.toml")
+    done = pair2vec("train", world, "--out", tmp_path / "model", *config)
+    assert_fails(done, 2, "latin.toml: not UTF-8 (byte 0xf6 at 5); save it as UTF-8 text")
+
+
+def test_vectors_of_an_impossible_seed_are_refused(world: Path, tmp_path: Path) -> None:
+    done = pair2vec("vectors", world, "--out", tmp_path / "w.vec", "--seed=-1")
+    assert_fails(done, 2, "seed is -1; it must be from 0 to 4,294,967,295")
 
 
 def test_vectors_are_made_and_never_overwritten_unasked(world: Path, tmp_path: Path) -> None:

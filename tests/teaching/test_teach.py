@@ -160,7 +160,11 @@ def test_sigterm_while_pairs_are_labelled_ends_it_with_one_line(
         (["--vectors", "no.vec"], 1, "no.vec: no such file"),
         (["--wordnet", "nowhere"], 1, "nowhere: no such folder; to have WordNet"),
         (["--set=labels.teacher.prompt=words"], 2, "needs {x}, and after it {y}"),
-        (["--set=relations.every=0"], 2, "every, batch and hidden must be 1 or more"),
+        (
+            ["--set=relations.every=0"],
+            2,
+            "relations.every is 0; it must be from 1 to 1,000,000,000",
+        ),
         (["--set=labels.candidates.nearst=3"], 2, "did you mean labels.candidates.nearest?"),
     ],
 )

@@ -11,7 +11,7 @@ import datetime
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import torch
@@ -29,6 +29,7 @@ from pair2vec.model.folder import (
 )
 from pair2vec.model.tensors import Precision
 from pair2vec.query.context_encoder import PatternEncoder
+from pair2vec.ranges import Count, Factor, PartialShare, Range, check_ranges
 from pair2vec.runtime.jobs import JobFolder, empty_folder
 from pair2vec.teaching.relation_task import PairAnchor, RelationTask
 from pair2vec.text.corpus import Corpus
@@ -51,24 +52,17 @@ _KEPT = ("recipe", "triples", "licence", "notes")
 class FinetuneConfig:
     """How a published model is fine-tuned."""
 
-    steps: int = 3_000
-    warmup: float = 0.03
+    steps: Count = 3_000
+    warmup: PartialShare = 0.03
     """The share of the steps in which the rate rises; after it, it falls to zero."""
-    anchor: float = 10.0
+    anchor: Annotated[float, Range(least=0, most=1_000_000)] = 10.0
     """The weight of the anchor: what R pays for a mean square change as large as R itself."""
-    free: float = 0.1
+    free: Factor = 0.1
     """The share of the anchor that holds all directions alike, those that no context uses too."""
-    checkpoint_steps: int = 200
+    checkpoint_steps: Count = 200
 
     def __post_init__(self) -> None:
-        if min(self.steps, self.checkpoint_steps) < 1:
-            raise UsageError("finetune: steps and checkpoint_steps must be 1 or more")
-        if not 0 <= self.warmup < 1:
-            raise UsageError(f"finetune.warmup is {self.warmup}; it must be from 0 to below 1")
-        if self.anchor < 0:
-            raise UsageError(f"finetune.anchor is {self.anchor}; it must be 0 or more")
-        if not 0 < self.free <= 1:
-            raise UsageError(f"finetune.free is {self.free}; it must be above 0, and at most 1")
+        check_ranges(self)
 
 
 class ContextAnchor(PairAnchor):

@@ -29,8 +29,9 @@ from safetensors.torch import save as save_torch
 from torch import Tensor
 
 from pair2vec.arrays import FloatArray
-from pair2vec.errors import InputError, UsageError
+from pair2vec.errors import InputError
 from pair2vec.model.folder import SavedModel
+from pair2vec.ranges import Count, Seed, check_ranges
 from pair2vec.relations.definitions import RelationDefinition, read_definitions
 from pair2vec.relations.scores import relation_scores
 from pair2vec.runtime.checksums import (
@@ -91,14 +92,13 @@ class LabelConfig:
 
     candidates: CandidatesConfig = field(default_factory=CandidatesConfig)
     teacher: TeacherConfig = field(default_factory=TeacherConfig)
-    most_read: int = 10_000_000
+    most_read: Count = 10_000_000
     """Of the candidates, about so many are read by the language model: those that the teacher on
     vectors finds most probably related. The others, nearly all in no relation, have its labels."""
-    seed: int = 0
+    seed: Seed = 0
 
     def __post_init__(self) -> None:
-        if self.most_read < 1:
-            raise UsageError(f"labels.most_read is {self.most_read}; it must be 1 or more")
+        check_ranges(self)
 
 
 class LabelInputs(NamedTuple):

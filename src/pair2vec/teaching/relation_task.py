@@ -16,7 +16,17 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pair2vec.errors import UsageError
+from pair2vec.ranges import (
+    BatchSize,
+    Count,
+    GradientNorm,
+    LearningRate,
+    PartialShare,
+    Seed,
+    Share,
+    Size,
+    check_ranges,
+)
 from pair2vec.relations.head import CONFIG_KEY, negated_forms
 from pair2vec.relations.scores import relation_scores
 from pair2vec.runtime.devices import autocast
@@ -41,26 +51,23 @@ _NETWORK_STATE, _OPTIMISER_STATE = "head.", "optimiser."
 class RelationTaskConfig:
     """How relations are learnt beside the objective."""
 
-    every: int = 1
+    every: Count = 1
     """Steps of the objective between two steps of the relation loss."""
-    batch: int = 16_384
-    gold_share: float = 0.1
+    batch: BatchSize = 16_384
+    gold_share: PartialShare = 0.1
     """Of a batch, the share of pairs with WordNet's label instead of a teacher's."""
-    rare: float = 0.5
+    rare: Share = 0.5
     """Pairs are drawn by their relation's share of all pairs to the power of minus this: 0 draws
     all alike, 1 each relation as often as any other. Calibration puts the priors right again."""
-    rate: float = 1e-3
+    rate: LearningRate = 1e-3
     """At its peak; it follows the schedule of the objective."""
-    hidden: int = 384
+    hidden: Size = 384
     """Units of the head."""
-    clip: float = 1.0
-    seed: int = 0
+    clip: GradientNorm = 1.0
+    seed: Seed = 0
 
     def __post_init__(self) -> None:
-        if min(self.every, self.batch, self.hidden) < 1:
-            raise UsageError("relations: every, batch and hidden must be 1 or more")
-        if not 0 <= self.gold_share < 1:
-            raise UsageError(f"relations.gold_share is {self.gold_share}; it must be below 1")
+        check_ranges(self)
 
 
 class TaughtPairs(NamedTuple):

@@ -27,6 +27,18 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from pair2vec.errors import InputError, Pair2vecError, UsageError
+from pair2vec.ranges import (
+    BatchSize,
+    Count,
+    Decay,
+    LearningRate,
+    OptionalCount,
+    PartialShare,
+    Seed,
+    Share,
+    Size,
+    check_ranges,
+)
 from pair2vec.runtime.devices import autocast_bfloat16, has_bfloat16
 from pair2vec.runtime.pretrained import LOCAL_ONLY, SAFETENSORS_ONLY, check_safetensors
 from pair2vec.teaching.labels import LabelledPairs
@@ -47,40 +59,37 @@ class TeacherConfig:
 
     prompt: str = "{x} : {y} ::"
     """What the language model reads, as analogies are written: *cheap : expensive ::*."""
-    epochs: int = 2
-    most_pairs: int = 1_000_000
+    epochs: Count = 2
+    most_pairs: Count = 1_000_000
     """Pairs to fine-tune on, both orders counted; if there are more, a sample in which the rarer
     relations have the larger shares."""
-    frozen_layers: int = 0
+    frozen_layers: OptionalCount = 0
     """Of the language model, from the first on, the embeddings included: without a GPU, a third of
     the layers less takes a third of the time less."""
-    smoothing: float = 0.1
+    smoothing: PartialShare = 0.1
     """Of the labels: a language model is soon surer of the training words than it can be of
     others."""
-    batch: int = 256
-    rate: float = 1e-4
-    head_rate: float = 1e-3
+    batch: BatchSize = 256
+    rate: LearningRate = 1e-4
+    head_rate: LearningRate = 1e-3
     """Of the linear layer, which starts from nothing."""
-    warmup: float = 0.06
+    warmup: Share = 0.06
     """The share of the steps in which the rate rises."""
-    decay: float = 0.01
+    decay: Decay = 0.01
     bfloat16: bool = True
     """Fine-tune and label in bfloat16 where the device multiplies in it natively."""
-    label_tokens: int = 65_536
+    label_tokens: Count = 65_536
     """Tokens of a batch of prompts to label."""
-    swap_above: float = 0.2
+    swap_above: PartialShare = 0.2
     """A pair is read in the other order, too, if some relation has at least this probability."""
-    vector_epochs: int = 20
+    vector_epochs: Count = 20
     """Of the teacher on vectors."""
-    vector_hidden: int = 512
-    vector_dropout: float = 0.3
-    seed: int = 0
+    vector_hidden: Size = 512
+    vector_dropout: PartialShare = 0.3
+    seed: Seed = 0
 
     def __post_init__(self) -> None:
-        if min(self.epochs, self.most_pairs, self.batch) < 1:
-            raise UsageError("teacher: epochs, most_pairs and batch must be 1 or more")
-        if self.frozen_layers < 0:
-            raise UsageError(f"teacher.frozen_layers is {self.frozen_layers}; it must be 0 or more")
+        check_ranges(self)
         if not re.fullmatch(r"[^{}]*\{x\}[^{}]*\{y\}[^{}]*", self.prompt):
             raise UsageError(f"prompt {self.prompt!r}: needs {{x}}, and after it {{y}}, once each")
 
