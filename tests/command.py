@@ -7,7 +7,8 @@ import resource
 import subprocess
 import sys
 import traceback
-from contextlib import redirect_stderr, redirect_stdout
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from unittest.mock import patch
 
@@ -68,6 +69,22 @@ def pair2vec_process(
     return subprocess.CompletedProcess(
         done.args, done.returncode, done.stdout.decode(), done.stderr.decode()
     )
+
+
+@contextmanager
+def writing_process(path: Path) -> Iterator[None]:
+    """Another process that writes to a folder or file, as far as locks are concerned."""
+    script = (
+        "import sys; from pathlib import Path; from pair2vec.runtime.jobs import exclusive_lock\n"
+        "with exclusive_lock(Path(sys.argv[1])): print(flush=True), sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout
+        assert process.stdout.readline() == b"\n"
+        yield
+        process.communicate()
 
 
 def assert_fails(done: "subprocess.CompletedProcess[str]", code: int, *fragments: str) -> None:

@@ -71,3 +71,8 @@ def test_a_pair_and_its_inverse_differ(model: Pair2vec) -> None:
     )
     assert ("prince", "princess") in forward
     assert ("prince", "princess") not in backward
+
+
+def test_its_files_are_checked(folder: Path) -> None:
+    checksums = load_model(folder).config["checksums"]
+    assert set(checksums) == {path.name for path in folder.iterdir()} - {"README.md"}

@@ -1,14 +1,17 @@
 """A model of a few words with random weights."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from safetensors.numpy import load_file, save
 
 from pair2vec.model.folder import PatternCount, save_model
 from pair2vec.model.tensors import Precision
+from pair2vec.runtime.checksums import file_checksum, with_checksums
 from pair2vec.text.vocabulary import Vocabulary, WordCount
 
 WORDS = "the , . and or is neither nor of in hot cold up down cheap dear france paris".split()
@@ -102,3 +105,28 @@ def _head_tensors(
         "relation.negation": (len(RELATION_NAMES),),
     }
     return {name: random.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
+
+
+def reseal(folder: Path, change: Callable[[dict[str, Any]], object] = lambda config: None) -> Path:
+    """Change the config in place, and write checksums of all files as they are now.
+
+    What a stranger may put on the hub: it fits its checksums, and nothing else need be true.
+    """
+    path = folder / "config.json"
+    config = json.loads(path.read_bytes())
+    change(config)
+    names = [name for name in config["checksums"] if name != path.name and (folder / name).exists()]
+    checksums = {name: file_checksum(folder / name) for name in names}
+    path.write_text(json.dumps(with_checksums(path.name, config, checksums)))
+    return folder
+
+
+def as_older_version(folder: Path) -> Path:
+    """The model as a version without checksums wrote it."""
+    path = folder / "config.json"
+    config = json.loads(path.read_bytes())
+    del config["checksums"]
+    path.write_text(json.dumps(config))
+    tensors = folder / "model.safetensors"
+    tensors.write_bytes(save(load_file(tensors), metadata={"library": "pair2vec"}))
+    return folder

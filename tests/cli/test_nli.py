@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.command import assert_fails, pair2vec
+from tests.command import assert_fails, pair2vec, writing_process
 from tests.documented_json import documented_examples, documented_names, shape
 from tests.experiments.nli.relation_world import (
     FAMILIES,
@@ -87,8 +87,18 @@ def test_a_pair_of_sentences_is_labelled_and_explained(folder: Path) -> None:
     assert {shape(answer) for answer in documented_examples("nli predict")} == {shape(prediction)}
 
 
-def test_ctrl_c_leaves_a_checkpoint_that_resume_continues_from(
-    folder: Path, tmp_path: Path
+def test_two_trainings_never_write_to_one_folder(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "model"
+    (out / "training").mkdir(parents=True)
+    for options in ([], ["--resume"], ["--overwrite"]):
+        with writing_process(out / "training"):
+            done = pair2vec(*train_arguments(folder), *options, "--out", out)
+        assert_fails(done, 2, "another pair2vec process is writing to it")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_leaves_a_checkpoint_that_resume_continues_from(
+    folder: Path, tmp_path: Path, number: signal.Signals
 ) -> None:
     out = tmp_path / "model"
     arguments = [sys.executable, "-m", "pair2vec", *map(str, train_arguments(folder))]
@@ -100,9 +110,9 @@ def test_ctrl_c_leaves_a_checkpoint_that_resume_continues_from(
     while not metrics.exists() or not metrics.read_text():
         assert process.poll() is None
         time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, stderr = process.communicate()
-    assert process.returncode == 130, stderr
+    assert process.returncode == 128 + number, stderr
     assert "stopped with a checkpoint; continue with the same command and --resume" in stderr
     assert list((out / "training").glob("step-*.safetensors"))
     done = subprocess.run([*arguments, "--resume"], capture_output=True, text=True, check=False)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import console
-from tests.command import assert_fails, pair2vec
+from tests.command import assert_fails, pair2vec, pair2vec_process
 
 from pair2vec.cli.messages import ProgressView, show_progress
 from pair2vec.cli.train import TrainingView
@@ -49,21 +49,35 @@ def test_train_makes_a_model_that_info_describes(world: Path, tmp_path: Path) ->
     assert_fails(again, 2, "already holds a model", "--overwrite")
 
 
-def test_ctrl_c_writes_a_checkpoint_and_says_how_to_resume(world: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_writes_a_checkpoint_and_says_how_to_resume(
+    world: Path, tmp_path: Path, number: signal.Signals
+) -> None:
     out = tmp_path / "model"
     command = [sys.executable, "-m", "pair2vec", "train", str(world), "--out", str(out), *SMALL]
     command += ["--set=training.epochs=3"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     while not (out / "training" / "metrics.jsonl").exists():
         time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, messages = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == 128 + number
+    assert list((out / "training").glob("step-*.safetensors"))
     assert f"resume with: pair2vec train {world} --out {out} --resume" in messages
     assert not (out / "config.json").exists()
     resumed = pair2vec("train", world, "--out", out, "--resume", "--device=cpu")
     assert resumed.returncode == 0, resumed.stderr
     assert (out / "config.json").exists()
+
+
+def test_a_full_disk_is_a_failure_that_says_how_to_resume(world: Path, tmp_path: Path) -> None:
+    arguments = ["train", str(world), "--out", str(tmp_path / "model"), *SMALL]
+    arguments += ["--set=training.steps=20"]
+    failed = pair2vec_process(*arguments, largest_file=5_000)
+    assert_fails(failed, 1, "model: File too large; make room and", "same command with --resume")
+    assert not list((tmp_path / "model").rglob("*.partial"))
+    resumed = pair2vec(*arguments, "--resume")
+    assert resumed.returncode == 0, resumed.stderr
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 import pytest
@@ -119,6 +120,31 @@ def test_finished_parts_are_not_built_again(
     assert not out.with_name("lexicon.jsonl.begun").exists()
 
 
+@pytest.mark.parametrize("damage", ["cut", "changed", "nested"])
+def test_a_damaged_part_is_built_again(
+    inputs: LexiconInputs,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    damage: str,
+) -> None:
+    whole, out = built_at(tmp_path / "whole.jsonl", inputs), tmp_path / "lexicon.jsonl"
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(build, "writing", interrupt)
+        build_lexicon(inputs, ANYTHING, out, JSON_LINES)
+    part, *_ = sorted(out.with_name("lexicon.jsonl.begun").glob("terms-*.json"))
+    text = part.read_text()
+    contents = {"cut": text[:-9], "changed": text.replace("0.", "0.1", 1), "nested": "[" * 99_999}
+    part.write_text(contents[damage])
+    build_lexicon(inputs, ANYTHING, out, JSON_LINES)
+    assert out.read_bytes() == whole
+    assert f"{part}: is damaged; its terms are looked up again" in caplog.text
+
+
+def interrupt(*_: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
 def test_parts_of_another_lexicon_are_not_mixed_in(inputs: LexiconInputs, tmp_path: Path) -> None:
     out = tmp_path / "lexicon.jsonl"
     begun = out.with_name("lexicon.jsonl.begun")
@@ -134,9 +160,6 @@ def test_parts_of_another_lexicon_are_not_mixed_in(inputs: LexiconInputs, tmp_pa
 def test_another_model_in_the_place_of_the_one_it_was_begun_with_is_refused(
     inputs: LexiconInputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupt(_: LexiconTask) -> LexiconPart:
-        raise KeyboardInterrupt
-
     model = tmp_path / "copied"
     shutil.copytree(inputs.model, model)
     copied = replace(inputs, model=model)

@@ -1,5 +1,6 @@
 """The index has every position of every word that is not very frequent, and is built once."""
 
+import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
@@ -57,6 +58,31 @@ def test_the_index_is_built_once_and_again_for_another_corpus(tmp_path: Path) ->
     (corpus.folder / INDEX_FOLDER / INDEX_FILE).write_text('{"format": 1, "corpus": "another"}')
     open_index(corpus, lambda done, total: reported.append((done, total)))
     assert len(reported) == 2
+
+
+@pytest.mark.parametrize("name", ["positions-0.bin", "starts-0.bin", "index.json"])
+def test_a_damaged_index_is_built_again(tmp_path: Path, name: str) -> None:
+    corpus = make_corpus(tmp_path, "hot and cold\n")
+    expected = [shard.positions.tolist() for shard in open_index(corpus).shards]
+    path = corpus.folder / INDEX_FOLDER / name
+    content = bytearray(path.read_bytes())
+    content[-8] ^= 1
+    built: list[tuple[int, int]] = []
+    for times, damaged in enumerate((bytes(content), content[:-1], None)):
+        path.unlink() if damaged is None else path.write_bytes(damaged)
+        index = open_index(corpus, lambda *done: built.append(done))
+        assert len(built) == times + 1, "not built again"
+        assert [shard.positions.tolist() for shard in index.shards] == expected
+
+
+def test_an_index_of_a_version_without_checksums_is_opened(tmp_path: Path) -> None:
+    corpus = make_corpus(tmp_path, "hot and cold\n")
+    open_index(corpus)
+    path = corpus.folder / INDEX_FOLDER / INDEX_FILE
+    identity = json.loads(path.read_bytes())
+    del identity["checksums"]
+    path.write_text(json.dumps(identity))
+    open_index(corpus, lambda *_: pytest.fail("built again"))
 
 
 def test_what_a_killed_process_left_is_not_taken_for_an_index(tmp_path: Path) -> None:

@@ -9,11 +9,18 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from safetensors.numpy import load_file, save_file
-from tests.tiny_model import WORDS, save_tiny_model
+from tests.tiny_model import WORDS, as_older_version, reseal, save_tiny_model
 
+from pair2vec.api import load
 from pair2vec.errors import InputError, UsageError
 from pair2vec.model import folder
-from pair2vec.model.folder import PatternCount, SavedModel, load_model, save_model
+from pair2vec.model.folder import (
+    PatternCount,
+    SavedModel,
+    describe_model,
+    load_model,
+    save_model,
+)
 from pair2vec.model.tensors import PRECISIONS, Precision
 from pair2vec.runtime.storage import write_file
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary, WordCount
@@ -406,8 +413,205 @@ def test_patterns_survive_the_folder_and_may_be_none(tmp_path: Path) -> None:
     assert load_model(bare).patterns() == []
 
 
-def test_a_broken_line_of_the_patterns_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"X and Y\t1\nX or Y\n", r"patterns\.tsv, line 2: expected a pattern, a tab"),
+        ("X and Y\t1\nX or Y\t²\n".encode(), r"patterns\.tsv, line 2: expected a pattern, a tab"),
+        (b"X and Y\t" + b"1" * 5_000 + b"\n", r"patterns\.tsv, line 1: expected a pattern"),
+        (b"X \xff Y\t1\n", r"patterns\.tsv: is not UTF-8"),
+    ],
+)
+def test_patterns_that_cannot_be_read_are_refused(
+    tmp_path: Path, content: bytes, message: str
+) -> None:
     folder = save_tiny_model(tmp_path / "model")
-    (folder / "patterns.tsv").write_text("X and Y\t1\nX or Y\n")
-    with pytest.raises(InputError, match=r"patterns\.tsv, line 2: expected a pattern, a tab"):
-        load_model(folder).patterns()
+    (folder / "patterns.tsv").write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        load_model(reseal(folder)).patterns()
+
+
+# Damage: files that can be read, but are not those that were written.
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("name", ["model.safetensors", "vocabulary.txt", "patterns.tsv"])
+def test_a_flipped_bit_in_any_file_is_refused(
+    tmp_path: Path, name: str, precision: Precision
+) -> None:
+    path = save_tiny_model(tmp_path / "model", precision=precision) / name
+    content = bytearray(path.read_bytes())
+    content[-2] ^= 1
+    path.write_bytes(content)
+    assert_refused(tmp_path / "model", f"{name}: is damaged: its checksum is not the recorded one")
+
+
+def test_patterns_cut_at_the_end_of_a_line_are_refused(tmp_path: Path) -> None:
+    path = save_tiny_model(tmp_path / "model") / "patterns.tsv"
+    path.write_bytes(path.read_bytes().split(b"\n")[0] + b"\n")
+    assert_refused(tmp_path / "model", r"patterns\.tsv: is damaged")
+    path.unlink()
+    assert_refused(tmp_path / "model", r"patterns\.tsv: no such file")
+
+
+def test_another_value_in_the_config_is_refused_and_another_layout_is_not(tmp_path: Path) -> None:
+    path = save_tiny_model(tmp_path / "model") / "config.json"
+    text = path.read_text()
+    path.write_text(json.dumps(json.loads(text), sort_keys=True))
+    load_model(tmp_path / "model")
+    path.write_text(text.replace('"sentences": 500', '"sentences": 501'))
+    assert_refused(
+        tmp_path / "model", r"config\.json: is damaged, or was edited by hand; 'pair2vec"
+    )
+    path.write_text(text.replace('"checksums"', '"checksumz"'))
+    assert_refused(tmp_path / "model", r"config\.json: has lost its checksums")
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_a_table_with_a_value_that_is_no_number_is_refused(
+    tmp_path: Path, value: float, precision: Precision
+) -> None:
+    path = save_tiny_model(tmp_path / "model", precision=precision) / "model.safetensors"
+    stored = load_file(path)
+    name = "pair.words.scale" if precision == "int8" else "pair.words"
+    stored[name][-1] = value
+    save_file(stored, path, metadata={"library": "pair2vec"})
+    assert_refused(reseal(tmp_path / "model"), rf"tensor '{name}' has values that are not finite")
+    assert_refused(as_older_version(tmp_path / "model"), "has values that are not finite")
+
+
+def test_a_model_of_a_version_without_checksums_is_read_and_gets_them_when_described(
+    tmp_path: Path,
+) -> None:
+    words = load_model(save_tiny_model(tmp_path / "model")).array("pair.words").copy()
+    older = load_model(as_older_version(tmp_path / "model"))
+    np.testing.assert_array_equal(older.array("pair.words"), words)
+    tensors_before = (tmp_path / "model" / "model.safetensors").read_bytes()
+    describe_model(tmp_path / "model", {"licence": "mit"})
+    assert (tmp_path / "model" / "model.safetensors").read_bytes() == tensors_before
+    described = load_model(tmp_path / "model")
+    assert described.fingerprint == older.fingerprint
+    assert set(described.config["checksums"]) == set(folder.MODEL_FILES) - {"README.md"}
+
+
+# What a stranger may write: all checksums are right, and the sizes are not.
+
+
+def nested(depth: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize(
+    ("keys", "value", "message"),
+    [
+        (
+            "recipe.pair.layers",
+            10**9,
+            r"recipe\.pair\.layers is 1000000000 where the tensors have 2",
+        ),
+        ("recipe.pair.layers", 1, "where the tensors have 2"),
+        ("recipe.pair.layers", True, "is True where the tensors have 2"),
+        ("recipe.pair.dimension", 10**12, r"recipe\.pair\.dimension is 1000000000000 where"),
+        ("recipe.context", {"dimension": 9, "hidden": 4}, r"recipe\.context\.dimension is 9 where"),
+        ("recipe.context", {"hidden": 10**9}, r"recipe\.context\.hidden is 1000000000 where"),
+        ("tensors", {"pair.words": [22, 8], "context.bias": [32, 10**9]}, "has shape"),
+        ("metrics", nested(60), "is not the config of a pair2vec model, or damaged"),
+        ("corpus", {"sentences": -1}, "is not the config"),
+        ("corpus", {"sentences": "many"}, "is not the config"),
+        ("tensors", {"pair.words": "22, 8"}, "is not the config"),
+        ("name", "\ud800", "is not the config"),
+    ],
+)
+def test_what_a_config_says_is_compared_with_the_tensors(
+    tmp_path: Path, keys: str, value: object, message: str
+) -> None:
+    def change(config: dict[str, Any]) -> None:
+        *outer, last = keys.split(".")
+        for key in outer:
+            config = config[key]
+        config[last] = value
+
+    assert_refused(reseal(save_tiny_model(tmp_path / "model"), change), message)
+
+
+def test_a_deeply_nested_config_is_refused(tmp_path: Path) -> None:
+    path = save_tiny_model(tmp_path / "model") / "config.json"
+    path.write_text("[" * 200_000)
+    assert_refused(tmp_path / "model", "is not the config of a pair2vec model, or damaged")
+    path.write_text('{"a": 1, "a": 2}')
+    assert_refused(tmp_path / "model", "is not the config of a pair2vec model, or damaged")
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "message"),
+    [
+        (
+            "pair.words",
+            (21, 8),
+            r"'pair\.words' has shape \[21, 8\] where the vocabulary has 22 ids",
+        ),
+        (
+            "pair.first.weight",
+            (8, 25),
+            r"'pair\.first\.weight' has shape \[8, 25\], which does not",
+        ),
+        (
+            "pair.others.0.bias",
+            (7,),
+            r"'pair\.others\.0\.bias' has shape \[7\], which does not fit",
+        ),
+        ("context.state_weight", (2, 4, 15), r"'context\.state_weight' has shape"),
+        ("context.bias", (8, 4), r"'context\.bias' has shape"),
+        ("context.words", (0, 8), "has a size of 0"),
+        ("pair.words", (22, 10_000), "has a size of 10,000; it must be between 1 and 8,192"),
+    ],
+)
+def test_tensors_that_do_not_fit_each_other_are_refused(
+    tmp_path: Path, name: str, shape: tuple[int, ...], message: str
+) -> None:
+    path = save_tiny_model(tmp_path / "model") / "model.safetensors"
+    stored = {**load_file(path), name: np.zeros(shape, np.float32)}
+    if shape[-1] > 8192:
+        stored = {name: stored[name], "counts": stored["counts"]}
+    save_file(stored, path)
+
+    def change(config: dict[str, Any]) -> None:
+        config["tensors"] = {
+            name: list(array.shape) for name, array in stored.items() if name != "counts"
+        }
+
+    assert_refused(reseal(tmp_path / "model", change), message)
+
+
+@pytest.mark.parametrize(
+    "counts", [np.full(22, -1), np.zeros(22, np.int32), np.zeros((22, 1), np.int64)]
+)
+def test_counts_that_no_words_have_are_refused(tmp_path: Path, counts: NDArray[Any]) -> None:
+    path = save_tiny_model(tmp_path / "model") / "model.safetensors"
+    save_file({**load_file(path), "counts": counts}, path)
+    assert_refused(reseal(tmp_path / "model"), "'counts' has values that no word has")
+
+
+@pytest.mark.parametrize(
+    "recipe", [None, "fast", {}, {"pair": {"composition": ["mlp"], "layers": 2}}]
+)
+def test_a_model_without_a_recipe_cannot_be_asked(tmp_path: Path, recipe: object) -> None:
+    model = save_tiny_model(tmp_path / "model")
+    reseal(model, lambda config: config.update(recipe=recipe))
+    with pytest.raises(
+        InputError, match="its config has no 'recipe' with the composition of pairs"
+    ):
+        load(model)
+
+
+def test_words_that_never_occur_have_patterns_all_the_same(tmp_path: Path) -> None:
+    model = save_tiny_model(tmp_path / "model", config={"corpus": {}})
+    stored = load_file(model / "model.safetensors")
+    stored["counts"][:] = 0
+    save_file(stored, model / "model.safetensors")
+    scores = load(reseal(model)).fill("X and Y", x="hot", top=3)
+    assert all(np.isfinite(match.score) for match in scores)

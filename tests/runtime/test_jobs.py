@@ -1,15 +1,24 @@
 """Job folders: who may write, what may be resumed, and what is refused."""
 
-import json
+import fcntl
 import logging
+import os
+import stat
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pair2vec.errors import UsageError
-from pair2vec.runtime.jobs import JobFolder, begun_identity, content_hash, empty_folder
+from pair2vec.errors import InputError, UsageError
+from pair2vec.runtime.jobs import (
+    JobFolder,
+    begun_identity,
+    content_hash,
+    empty_folder,
+    exclusive_lock,
+    sweep_partial_files,
+)
 from pair2vec.runtime.storage import RemotePath
 
 
@@ -77,12 +86,36 @@ def test_a_refused_job_leaves_nothing_behind(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["config.json"]
 
 
-def test_a_damaged_job_file_is_another_job(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "content",
+    ['{"corpus": "a', "[]", "[" * 200_000, '{"corpus": "b", "checksums": {"job.json": ""}}'],
+)
+def test_a_damaged_job_file_is_not_resumed(tmp_path: Path, content: str) -> None:
     claim(job_in(tmp_path, corpus="a"))
-    (tmp_path / "training" / "job.json").write_text('{"corpus": "a')
-    assert begun_identity(tmp_path / "training") is None
-    with pytest.raises(UsageError, match="another corpus"):
+    (tmp_path / "training" / "job.json").write_text(content)
+    with pytest.raises(InputError, match=r"is damaged.*begin again with --overwrite"):
+        begun_identity(tmp_path / "training")
+    with pytest.raises(InputError, match=r"job\.json: is damaged"):
         claim(job_in(tmp_path, corpus="a"), resume=True)
+    assert not job_in(tmp_path, corpus="a").is_same()
+    claim(job_in(tmp_path, corpus="a"), overwrite=True)
+    assert job_in(tmp_path, corpus="a").is_same()
+
+
+def test_another_value_in_a_job_file_is_not_resumed(tmp_path: Path) -> None:
+    claim(job_in(tmp_path, corpus="a", rate=1))
+    path = tmp_path / "training" / "job.json"
+    path.write_text(path.read_text().replace('"rate": 1', '"rate": 2'))
+    with pytest.raises(
+        InputError, match=r"job\.json: is damaged, or was edited by hand; begin again"
+    ):
+        claim(job_in(tmp_path, corpus="a", rate=2), resume=True)
+
+
+def test_a_job_of_a_version_without_checksums_is_resumed(tmp_path: Path) -> None:
+    claim(job_in(tmp_path, corpus="a"))
+    (tmp_path / "training" / "job.json").write_text('{"corpus": "a"}')
+    claim(job_in(tmp_path, corpus="a"), resume=True)
 
 
 def test_two_processes_never_write_to_one_folder(tmp_path: Path) -> None:
@@ -102,6 +135,70 @@ def test_a_replaced_job_still_holds_the_folder(tmp_path: Path) -> None:
         pytest.raises(UsageError, match="another pair2vec process"),
     ):
         claim(job_in(tmp_path, corpus="b"), resume=True)
+
+
+def refuse_locks_of_folders(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a network file system does."""
+    flock = fcntl.flock
+
+    def refuse(descriptor: int, operation: int) -> None:
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            raise OSError(9, "Bad file descriptor")
+        flock(descriptor, operation)
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+
+
+def test_where_folders_cannot_be_locked_a_file_in_them_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    refuse_locks_of_folders(monkeypatch)
+    claim(job_in(tmp_path, corpus="a"))
+    with (
+        job_in(tmp_path, corpus="b").claim(resume=False, overwrite=True),
+        pytest.raises(UsageError, match="another pair2vec process is writing to it"),
+    ):
+        claim(job_in(tmp_path, corpus="b"), resume=True)
+    claim(job_in(tmp_path, corpus="b"), resume=True)
+    assert [path.name for path in (tmp_path / "training").iterdir()] == ["job.json"]
+    assert "cannot be locked" not in caplog.text
+
+
+def test_a_file_that_is_not_there_yet_can_be_locked(tmp_path: Path) -> None:
+    path = tmp_path / "words.vec"
+    with (
+        exclusive_lock(path),
+        pytest.raises(UsageError, match=r"words\.vec: another pair2vec process is writing to it"),
+        exclusive_lock(path),
+    ):
+        pass
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(FileNotFoundError), exclusive_lock(tmp_path / "nowhere" / "words.vec"):
+        pass
+
+
+def test_a_lock_on_a_folder_that_was_removed_meanwhile_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As when another process finishes a lexicon between opening and locking."""
+    folder, flock = tmp_path / "begun", fcntl.flock
+    folder.mkdir()
+
+    def remove_and_lock(descriptor: int, operation: int) -> None:
+        folder.rmdir()
+        flock(descriptor, operation)
+
+    monkeypatch.setattr("fcntl.flock", remove_and_lock)
+    with pytest.raises(UsageError, match="has just removed it"), exclusive_lock(folder):
+        pass
+
+
+def test_half_written_files_of_another_name_are_left_alone(tmp_path: Path) -> None:
+    for name in ("words.7.partial", "words2.7.partial", "words-old.tsv.7.partial"):
+        (tmp_path / name).write_text("half")
+    sweep_partial_files(tmp_path, "words")
+    names = sorted(path.name for path in tmp_path.iterdir())
+    assert names == ["words-old.tsv.7.partial", "words2.7.partial"]
 
 
 def test_a_file_system_without_locks_is_a_warning(
@@ -138,7 +235,7 @@ def test_a_remote_job_is_claimed_without_a_lock() -> None:
         clear=folder.remove_tree,
     )
     claim(job, resume=True)
-    assert json.loads((folder / "job.json").read_bytes()) == identity
+    assert begun_identity(folder) == identity
     assert job.is_same()
 
 

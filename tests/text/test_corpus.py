@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pair2vec.errors import InputError
+from pair2vec.runtime.checksums import file_checksum, with_checksums
 from pair2vec.text.corpus import CorpusWriter, open_corpus
 from pair2vec.text.vocabulary import BOUNDARY, Vocabulary, WordCount
 
@@ -97,7 +98,17 @@ def test_a_corpus_that_does_not_match_its_manifest_is_refused(tmp_path: Path) ->
     ("change", "message"),
     [
         ({"format": 99}, "newer than this version reads"),
-        ({"shards": None}, "not a corpus manifest"),
+        ({"checksums": None, "shards": None}, "not a corpus manifest"),
+        ({"documents": 2}, "is damaged, or was edited by hand; copy the corpus"),
+        ({"checksums": None, "shards": [{"ids": 10**15, "sentences": 1}]}, "does not fit"),
+        ({"checksums": None, "shards": [{"ids": "3"}]}, "does not fit"),
+        ({"checksums": None, "shards": []}, "does not fit"),
+        ({"checksums": None, "dtype": "<i2"}, "does not fit"),
+        ({"checksums": None, "dtype": "O"}, "does not fit"),
+        ({"checksums": None, "tokens": 0}, "does not fit"),
+        ({"checksums": None, "words": 10**9}, "has 4 words where the manifest says 1,000,000,000"),
+        ({"checksums": None, "fingerprint": "0" * 64}, "its fingerprint is another one"),
+        ({"checksums": {"../secret": "00"}}, "is damaged, or was edited by hand"),
     ],
 )
 def test_a_manifest_of_another_kind_is_refused(
@@ -111,4 +122,94 @@ def test_a_manifest_of_another_kind_is_refused(
         json.dumps({key: value for key, value in manifest.items() if value is not None})
     )
     with pytest.raises(InputError, match=message):
+        open_corpus(tmp_path)
+
+
+def test_a_deeply_nested_manifest_is_refused(tmp_path: Path) -> None:
+    write(tmp_path, [["a"]])
+    (tmp_path / "manifest.json").write_text("[" * 200_000)
+    with pytest.raises(InputError, match="not a corpus manifest"):
+        open_corpus(tmp_path)
+
+
+# Damage: files of the right size that are not those that were written.
+
+
+def as_older_version(folder: Path) -> None:
+    """The corpus as a version without checksums wrote it."""
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_bytes())
+    del manifest["checksums"]
+    path.write_text(json.dumps(manifest))
+
+
+@pytest.mark.parametrize("is_older", [False, True])
+@pytest.mark.parametrize("name", ["tokens.bin", "tokens-1.bin", "sentences.bin", "vocabulary.tsv"])
+def test_a_flipped_bit_in_any_file_is_refused(tmp_path: Path, name: str, is_older: bool) -> None:
+    write(tmp_path, [["a", "b"], ["c", "d"]], shard_ids=4)
+    if is_older:
+        as_older_version(tmp_path)
+    open_corpus(tmp_path)
+    path = tmp_path / name
+    content = bytearray(path.read_bytes())
+    content[-2 if name == "vocabulary.tsv" else 2] ^= 1
+    path.write_bytes(content)
+    message = "its fingerprint is another one" if is_older else f"{name}: is damaged: its checksum"
+    with pytest.raises(InputError, match=message):
+        open_corpus(tmp_path)
+
+
+def reseal(folder: Path) -> None:
+    """Checksums of all files as they are: what a stranger may have written."""
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_bytes())
+    names = [name for name in manifest["checksums"] if name != path.name]
+    checksums = {name: file_checksum(folder / name) for name in names}
+    path.write_text(json.dumps(with_checksums(path.name, manifest, checksums)))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        (
+            "tokens.bin",
+            np.array([3, 4, 8, 3], "<u2").tobytes(),
+            "the id 8 where",
+        ),
+        ("sentences.bin", np.array([1, 9], "<u8").tobytes(), "has offsets of no sentences"),
+        ("sentences.bin", np.array([0, 4], "<u8").tobytes(), "has offsets of no sentences"),
+        (
+            "vocabulary.tsv",
+            b"<pad>\t0\n<x>\t0\n<y>\t0\n<s>\t0\na\t1\n",
+            "has 1 words where",
+        ),
+        ("vocabulary.tsv", b"a\t1\n", "does not begin with <pad>"),
+        ("vocabulary.tsv", b"\xff\t1\n", "is not UTF-8"),
+        ("vocabulary.tsv", "<pad>\t²\n".encode(), "line 1: expected a word, a tab and a count"),
+        (
+            "vocabulary.tsv",
+            b"<pad>\t" + b"9" * 30 + b"\n",
+            "line 1: expected a word",
+        ),
+        (
+            "vocabulary.tsv",
+            b"<pad>\t0\n<x>\t0\n<y>\t0\n<s>\t0\na\t1\na\t1\nc\t1\nd\t1\n",
+            "has a word twice, or is cut short",
+        ),
+    ],
+)
+def test_content_that_does_not_fit_is_refused_whatever_its_checksum(
+    tmp_path: Path, name: str, content: bytes, message: str
+) -> None:
+    write(tmp_path, [["a", "b"]])
+    (tmp_path / name).write_bytes(content)
+    reseal(tmp_path)
+    with pytest.raises(InputError, match=message):
+        open_corpus(tmp_path)
+
+
+def test_a_vocabulary_that_is_gone_is_named(tmp_path: Path) -> None:
+    write(tmp_path, [["a", "b"]])
+    (tmp_path / "vocabulary.tsv").unlink()
+    with pytest.raises(InputError, match=r"vocabulary\.tsv: no such file; copy the corpus"):
         open_corpus(tmp_path)

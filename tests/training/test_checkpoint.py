@@ -1,15 +1,18 @@
 """Checkpoints: at every moment there is a whole one."""
 
+import json
 from pathlib import Path
 
 import pytest
 import torch
 from safetensors.torch import save_file
 
+from pair2vec.errors import InputError
 from pair2vec.training.checkpoint import (
     Checkpoint,
     checkpoint_path,
     last_checkpoint,
+    last_step,
     write_checkpoint,
 )
 
@@ -72,6 +75,50 @@ def test_a_truncated_newest_file_falls_back_to_the_one_before(tmp_path: Path, le
     newest = write_checkpoint(tmp_path, make(10))
     newest.write_bytes(newest.read_bytes()[:left])
     assert_same(last_checkpoint(tmp_path), make(5))
+
+
+def test_any_flipped_bit_is_found_and_the_one_before_is_taken_with_a_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_checkpoint(tmp_path, make(5))
+    newest = write_checkpoint(tmp_path, make(10))
+    content = newest.read_bytes()
+    for position in range(0, len(content), 23):
+        damaged = bytearray(content)
+        damaged[position] ^= 1 << position % 8
+        newest.write_bytes(damaged)
+        caplog.clear()
+        assert_same(last_checkpoint(tmp_path), make(5))
+        assert caplog.messages == [f"{newest}: is damaged; the checkpoint of step 5 is taken"]
+    newest.write_bytes(content)
+    assert_same(last_checkpoint(tmp_path), make(10))
+
+
+def test_zeroed_blocks_are_found(tmp_path: Path) -> None:
+    big = Checkpoint(5, {"weight": torch.ones(5_000)}, {})
+    path = write_checkpoint(tmp_path, big)
+    content = path.read_bytes()
+    for start in range(0, len(content), 4096):
+        path.write_bytes(content[:start] + bytes(4096) + content[start + 4096 :])
+        with pytest.raises(InputError, match=r"all checkpoints are damaged \(step-000000005"):
+            last_checkpoint(tmp_path)
+
+
+def test_a_run_that_fell_back_replaces_what_is_damaged(tmp_path: Path) -> None:
+    for step in (5, 10):
+        write_checkpoint(tmp_path, make(step))
+    checkpoint_path(tmp_path, 10).write_bytes(b"damaged")
+    write_checkpoint(tmp_path, make(8))
+    assert last_step(tmp_path) == 8
+    assert sorted(tmp_path.iterdir()) == [checkpoint_path(tmp_path, step) for step in (5, 8)]
+
+
+def test_a_checkpoint_of_a_version_without_checksums_is_read(tmp_path: Path) -> None:
+    checkpoint = make(7)
+    tensors = {name: tensor.contiguous() for name, tensor in checkpoint.tensors.items()}
+    metadata = {"state": json.dumps(checkpoint.state), "step": "7"}
+    save_file(tensors, checkpoint_path(tmp_path, 7), metadata=metadata)
+    assert_same(last_checkpoint(tmp_path), checkpoint)
 
 
 def test_a_newest_file_without_its_metadata_falls_back_to_the_one_before(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_a_training_is_identified_by_the_vectors_carried_over(
     with pytest.raises(Interrupted):
         run(corpus, tmp_path / "plain", small(), vectors=vectors, should_stop=after(1))
     identity = json.loads((tmp_path / "plain/training/job.json").read_text())
-    assert list(identity) == ["recipe", "corpus", "vectors"]
+    assert list(identity) == ["recipe", "corpus", "vectors", "checksums"]
 
 
 def test_more_vectors_need_vectors(corpus: Corpus, vectors: Path, tmp_path: Path) -> None:
@@ -138,6 +138,20 @@ def test_neighbours_are_computed_once_and_cached_beside_the_corpus(
     second = run(own, tmp_path / "second", recipe, vectors=vectors)
     assert_identical(second, first)
     assert (own.folder / path.name).exists()
+
+
+def test_damaged_neighbours_are_computed_again(
+    corpus: Corpus, vectors: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    own = open_corpus(shutil.copytree(corpus.folder, tmp_path / "corpus"))
+    recipe = with_settings(small(steps=5), {"negatives": {"typed": 1, "neighbours": 7}})
+    first = run(own, tmp_path / "first", recipe, vectors=vectors)
+    (path,) = own.folder.glob("neighbours-*.npy")
+    content = path.read_bytes()
+    path.write_bytes(content[:-8] + bytes(8))
+    assert_identical(run(own, tmp_path / "second", recipe, vectors=vectors), first)
+    assert f"{path}: is damaged; it is computed again" in caplog.text
+    assert path.read_bytes() == content
 
 
 def test_typed_negatives_need_vectors(

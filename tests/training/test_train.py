@@ -146,6 +146,49 @@ def test_a_truncated_newest_checkpoint_costs_only_its_own_steps(
     assert_identical(run(corpus, out, small(), resume=True), model)
 
 
+def damage(path: Path, offset: int, length: int) -> None:
+    """Flip a bit, or zero a block, of a file from so far before its end."""
+    content = bytearray(path.read_bytes())
+    start = len(content) - offset
+    content[start : start + length] = bytes(length) if length > 1 else [content[start] ^ 1]
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize(("offset", "length"), [(10, 1), (5_000, 1), (8_192, 4_096)])
+def test_a_damaged_newest_checkpoint_costs_only_its_own_steps(
+    corpus: Corpus,
+    model: SavedModel,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    offset: int,
+    length: int,
+) -> None:
+    out = tmp_path / "model"
+    with pytest.raises(Interrupted):
+        run(corpus, out, small(), should_stop=after(25))
+    newest = checkpoint_path(out / "training", 25)
+    damage(newest, offset, length)
+    assert_identical(run(corpus, out, small(), resume=True), model)
+    assert f"{newest}: is damaged; the checkpoint of step 20 is taken" in caplog.text
+
+
+def test_without_a_checkpoint_that_can_be_read_a_run_is_not_resumed(
+    corpus: Corpus, model: SavedModel, tmp_path: Path
+) -> None:
+    out = tmp_path / "model"
+    with pytest.raises(Interrupted):
+        run(corpus, out, small(), should_stop=after(25))
+    for path in (out / "training").glob("step-*.safetensors"):
+        damage(path, 100, 1)
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    with pytest.raises(
+        InputError, match=r"all checkpoints are damaged.*start over with --overwrite"
+    ):
+        run(corpus, out, small(), resume=True)
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+    assert_identical(run(corpus, out, small(), overwrite=True), model)
+
+
 SCRIPT = """
 import json
 import sys
@@ -241,7 +284,7 @@ def test_a_run_begun_before_there_was_a_step_mode_is_resumed(
     with pytest.raises(Interrupted):
         run(corpus, out, small(), should_stop=after(10))
     job = json.loads((out / "training" / "job.json").read_text())
-    del job["recipe"]["training"]["step_mode"]
+    del job["recipe"]["training"]["step_mode"], job["checksums"]
     (out / "training" / "job.json").write_text(json.dumps(job))
     assert_identical(run(corpus, out, small(), resume=True), model)
 

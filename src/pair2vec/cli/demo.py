@@ -54,24 +54,29 @@ def demo(
         world_accuracies,
     )
     from pair2vec.experiments.miniworld.world import MiniWorld
+    from pair2vec.runtime.jobs import exclusive_lock
+    from pair2vec.runtime.storage import write_file
     from pair2vec.text.corpus import open_corpus
 
     _show_bundled_model()
     world = MiniWorld.create(seed)
     out.mkdir(parents=True, exist_ok=True)
-    (out / "world.txt").write_text(world.text(sentences), encoding="utf-8")
     folder, start, model = out / "corpus", out / "words.vec", out / "model"
-    _run(prepare_command, inputs=[str(out / "world.txt")], out=folder, overwrite=True)
-    _run(vectors, corpus=folder, out=start, dimension=64, workers=1, device="cpu", overwrite=True)
-    _run(
-        train_command,
-        corpus=folder,
-        out=model,
-        recipe="tiny",
-        vectors=start,
-        device="cpu",
-        overwrite=True,
-    )
+    with exclusive_lock(out):
+        write_file(out / "world.txt", world.text(sentences).encode())
+        _run(prepare_command, inputs=[str(out / "world.txt")], out=folder, overwrite=True)
+        _run(
+            vectors, corpus=folder, out=start, dimension=64, workers=1, device="cpu", overwrite=True
+        )
+        _run(
+            train_command,
+            corpus=folder,
+            out=model,
+            recipe="tiny",
+            vectors=start,
+            device="cpu",
+            overwrite=True,
+        )
     corpus, trained = open_corpus(folder), open_model(model)
     answers = answer_slots(slot_questions(world), trained, corpus)
     print_table(examples_table(answers))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from pair2vec.cli.messages import facts_table, print_json, print_table
+from pair2vec.cli.messages import facts_table, print_json, print_table, print_text
 from pair2vec.cli.options import (
     ModelFolderArgument,
     OverwriteOption,
@@ -37,7 +37,8 @@ def info(
     as_json: Annotated[bool, typer.Option("--json", help="Print what is known as JSON.")] = False,
 ) -> None:
     """Describe a corpus folder or a model."""
-    from pair2vec.model.folder import CONFIG_FILE, load_model, model_facts
+    from pair2vec.model.config import CONFIG_FILE
+    from pair2vec.model.folder import load_model, model_facts
     from pair2vec.model.resolve import find_model
     from pair2vec.text.corpus import open_corpus
 
@@ -51,11 +52,11 @@ def info(
         return
     corpus = open_corpus(path)
     if as_json:
-        print_json(asdict(corpus.manifest), indent=2)
+        print_json(json.loads(corpus.manifest.to_json()), indent=2)
     else:
         print_table(corpus_summary(path, corpus.manifest))
         for words in islice(corpus.words(), sentences):
-            typer.echo(f"  {' '.join(words)}")
+            print_text(f"  {' '.join(words)}")
 
 
 def models(
@@ -83,7 +84,7 @@ def push(
     """Put a model on the Hugging Face hub."""
     from pair2vec.model.resolve import push_model
 
-    typer.echo(push_model(model, name, private=private))
+    print_text(push_model(model, name, private=private))
 
 
 def describe(

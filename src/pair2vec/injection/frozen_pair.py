@@ -16,6 +16,7 @@ from torch.nn import functional
 from pair2vec.encoders.pair import PairConfig, PairEncoder, WordParts, make_pair_encoder, widen
 from pair2vec.errors import UsageError
 from pair2vec.kernels.rows import gather_rows
+from pair2vec.model.config import pair_settings
 from pair2vec.model.folder import SavedModel
 from pair2vec.query.pair_encoder import make_pair_network, mlp_layer_names
 from pair2vec.query.space import whitening_layer
@@ -73,7 +74,7 @@ def whitened_weights(saved: SavedModel, whitening: float) -> PairWeights:
     layer = whitening_layer(make_pair_network(saved), whitening)
     if layer is None:
         return saved
-    pair = saved.config["recipe"]["pair"]
+    pair = pair_settings(saved.config, saved.folder)
     if pair["composition"] != "mlp":
         raise UsageError(f"{saved.folder}: whitening needs an R with layers; leave it at 0")
     last = mlp_layer_names(pair["layers"])[-1]
@@ -119,7 +120,7 @@ class FrozenPair(nn.Module):
 
     def __init__(self, weights: PairWeights) -> None:
         super().__init__()
-        settings: dict[str, Any] = weights.config["recipe"]["pair"]
+        settings = pair_settings(weights.config, "the pair model")
         self.register_buffer("words", _copy(weights, "pair.words"))
         # Without `length`: a published model has it folded into its weights.
         self._config = PairConfig(

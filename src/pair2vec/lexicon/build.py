@@ -6,6 +6,7 @@ in a job folder beside the output, so that a build that was stopped resumes.
 
 import hashlib
 import json
+import logging
 import random
 import shutil
 from collections.abc import Callable, Iterator, Sequence
@@ -26,13 +27,16 @@ from pair2vec.lexicon.export import ExportConfig, LexiconEntry, export_lexicon
 from pair2vec.lexicon.inverted_index import InvertedIndex, open_index
 from pair2vec.model.folder import load_model
 from pair2vec.relations.definitions import NONE
-from pair2vec.runtime.jobs import JobFolder, empty_folder
+from pair2vec.runtime.checksums import read_checksums, strict_json, with_checksums
+from pair2vec.runtime.jobs import RUN_AGAIN, JobFolder, empty_folder
 from pair2vec.runtime.storage import write_file, writing
 from pair2vec.text.corpus import open_corpus, read_manifest
 from pair2vec.text.engines import process_map
 from pair2vec.text.vocabulary import WordPair
 from pair2vec.wordnet.dictionary import WordNet
 from pair2vec.wordnet.relations import sense_relations, word_senses
+
+_log = logging.getLogger(__name__)
 
 _TERMS_PER_TASK = 50
 
@@ -157,6 +161,7 @@ def _job_folder(inputs: LexiconInputs, config: LexiconConfig, out: Path, state: 
             "settings": asdict(config),
         },
         clear=lambda: empty_folder(state),
+        resumed_by=RUN_AGAIN,
     )
 
 
@@ -174,15 +179,23 @@ def lexicon_tasks(
 
 def _write_part(folder: Path, part: LexiconPart) -> None:
     entries = [entry.to_json() for entry in part.entries]
-    content = json.dumps({"first": part.first, "last": part.last, "entries": entries})
-    write_file(folder / f"terms-{part.first:08d}.json", content.encode())
+    path = folder / f"terms-{part.first:08d}.json"
+    content = {"first": part.first, "last": part.last, "entries": entries}
+    sealed = with_checksums(path.name, json.loads(json.dumps(content)), {})
+    write_file(path, json.dumps(sealed).encode())
 
 
 def _read_parts(folder: Path) -> Iterator[LexiconPart]:
+    """Those that are done; a damaged one is left out, to be made again."""
     for path in sorted(folder.glob("terms-*.json")):
-        saved = json.loads(path.read_bytes())
-        entries = [LexiconEntry.from_json(entry) for entry in saved["entries"]]
-        yield LexiconPart(saved["first"], saved["last"], entries)
+        try:
+            saved = strict_json(path.read_bytes())
+            read_checksums(path, saved, "it is made again")
+            entries = [LexiconEntry.from_json(entry) for entry in saved["entries"]]
+            yield LexiconPart(saved["first"], saved["last"], entries)
+        except (ValueError, KeyError, TypeError) as error:
+            _log.warning("%s: is damaged; its terms are looked up again", path)
+            _log.debug("%s", error)
 
 
 def build_part(task: LexiconTask) -> LexiconPart:

@@ -5,13 +5,16 @@ A folder ``occurrences`` in that of the corpus, with for each shard N
 - ``positions-N.bin``: uint32 positions in the shard's tokens, word after word, ascending;
 - ``starts-N.bin``: uint64, the offset of each word's positions in it, and last the end;
 
-and ``index.json``, written last, which names the corpus it was built from. Very frequent words are
+and ``index.json``, written last, which names the corpus it was built from and has checksums of the
+others: an index that is damaged is built again. Very frequent words are
 not indexed: they are most of any text, and their neighbours are found from the other word.
 
 Shapes: V vocabulary of the corpus.
 """
 
 import json
+import logging
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -23,7 +26,16 @@ from numpy.typing import NDArray
 
 from pair2vec.arrays import Int64Array
 from pair2vec.errors import InputError
-from pair2vec.runtime.jobs import exclusive_lock
+from pair2vec.runtime.checksums import (
+    CHECKSUMS,
+    check_file,
+    check_once,
+    file_checksum,
+    read_checksums,
+    strict_json,
+    with_checksums,
+)
+from pair2vec.runtime.jobs import RUN_AGAIN, exclusive_lock, explained_full_disk
 from pair2vec.runtime.storage import PARTIAL, write_file
 from pair2vec.text.corpus import Corpus, Shard
 from pair2vec.text.vocabulary import SPECIAL_TOKENS
@@ -36,7 +48,10 @@ MAX_INDEXED_SHARE = 1e-3
 ALWAYS_INDEXED = 20_000
 """... unless they occur this often or less, as all words of a small corpus do."""
 
+_log = logging.getLogger(__name__)
+
 _BLOCK = 1 << 22
+_HINT = "the index is built again"
 
 Positions = NDArray[np.uint32]
 IndexProgress = Callable[[int, int], None]
@@ -79,7 +94,7 @@ def open_index(corpus: Corpus, report: IndexProgress = lambda done, total: None)
     """The index beside a corpus; built if it is missing or belongs to another corpus."""
     folder = corpus.folder / INDEX_FOLDER
     if not _belongs_to(folder, corpus):
-        with exclusive_lock(corpus.folder, wait=True):
+        with exclusive_lock(corpus.folder, wait=True), explained_full_disk(folder, RUN_AGAIN):
             if not _belongs_to(folder, corpus):  # unless another process has just built it
                 _build(folder, corpus, report)
     shards = tuple(
@@ -102,11 +117,32 @@ def indexed_words(corpus: Corpus) -> NDArray[np.bool_]:
 
 
 def _belongs_to(folder: Path, corpus: Corpus) -> bool:
+    """Whether there is an index of this corpus, and not a damaged one."""
+    path = folder / INDEX_FILE
     try:
-        saved = json.loads((folder / INDEX_FILE).read_bytes())
-    except (FileNotFoundError, NotADirectoryError, ValueError):
+        saved = strict_json(path.read_bytes())
+        checksums = read_checksums(path, saved, _HINT)
+        if {name: value for name, value in saved.items() if name != CHECKSUMS} != _identity(corpus):
+            return False
+        files = [folder / name for name in _index_files(len(corpus.shards))]
+        if not all(file.is_file() for file in files):
+            return False
+
+        def check() -> None:
+            for name, checksum in checksums.items():
+                check_file(folder / name, checksum, _HINT)
+
+        check_once(files, json.dumps(checksums), check)
+    except InputError as error:
+        _log.warning("%s", error)
         return False
-    return bool(saved == _identity(corpus))
+    except (FileNotFoundError, NotADirectoryError, ValueError, TypeError, AttributeError):
+        return False
+    return True
+
+
+def _index_files(shards: int) -> list[str]:
+    return [f"{name}-{number}.bin" for number in range(shards) for name in ("positions", "starts")]
 
 
 def _identity(corpus: Corpus) -> dict[str, object]:
@@ -141,7 +177,10 @@ def _build(folder: Path, corpus: Corpus, report: IndexProgress) -> None:
             for tokens in _build_shard(partial, number, shard, indexed):
                 report(done + tokens, total)
             done += len(shard.tokens)
-        write_file(partial / INDEX_FILE, json.dumps(_identity(corpus)).encode())
+        names = _index_files(len(corpus.shards))
+        checksums = {name: file_checksum(partial / name) for name in names}
+        sealed = with_checksums(INDEX_FILE, _identity(corpus), checksums)
+        write_file(partial / INDEX_FILE, json.dumps(sealed).encode())
         partial.rename(folder)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
@@ -159,11 +198,7 @@ def _build_shard(
     for start in range(0, len(tokens), _BLOCK):
         counts += np.bincount(tokens[start : start + _BLOCK], minlength=len(indexed))
     starts = np.concatenate([[0], np.cumsum(np.where(indexed, counts, 0))]).astype("<u8")
-    path = folder / f"positions-{number}.bin"
-    path.touch()
-    size = int(starts[-1])
-    # An empty file cannot be mapped.
-    positions = np.memmap(path, "<u4", "w+", shape=(size,)) if size else np.empty(0, "<u4")
+    positions = _allocated(folder / f"positions-{number}.bin", int(starts[-1]))
     next_free = starts[:-1].astype(np.int64)
     for start in range(0, len(tokens), _BLOCK):
         _scatter(tokens[start : start + _BLOCK], start, indexed, next_free, positions)
@@ -171,6 +206,19 @@ def _build_shard(
     if isinstance(positions, np.memmap):
         positions.flush()
     write_file(folder / f"starts-{number}.bin", starts.tobytes())
+
+
+def _allocated(path: Path, size: int) -> Positions:
+    """A new file of `size` uint32, mapped to be written.
+
+    All of it has its place on the disk: a map of a file with holes kills the process when the disk
+    is full.
+    """
+    with path.open("wb") as file:
+        if not size:  # which cannot be mapped
+            return np.empty(0, "<u4")
+        os.posix_fallocate(file.fileno(), 0, 4 * size)
+    return np.memmap(path, "<u4", "r+", shape=(size,))
 
 
 def _scatter(

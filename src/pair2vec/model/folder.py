@@ -6,13 +6,15 @@ A folder of
 - ``vocabulary.txt``: one word per line; the line's number is the word's id;
 - ``patterns.tsv``: patterns that are frequent in the corpus, each with its count; may be missing;
 - ``README.md``: the model card;
-- ``config.json``: written last; its presence means that the model is complete.
+- ``config.json``: written last; its presence means that the model is complete. It has checksums of
+  the others but for the card, and of itself.
 """
 
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -31,24 +33,33 @@ from pair2vec.model.card import (
     size_facts,
     teaching_facts,
 )
+from pair2vec.model.config import (
+    CONFIG_FILE,
+    MODEL_FORMAT,
+    check_sizes,
+    config_json,
+    parse_config,
+    read_config,
+)
 from pair2vec.model.tensors import (
     REPAIR_HINT,
     Arrays,
     Precision,
     Rows,
+    check_finite,
     is_marked,
     map_tensors,
+    needs_checksum,
     scale_name,
     stored_arrays,
     tensor_bytes,
 )
-from pair2vec.runtime.jobs import content_hash
+from pair2vec.runtime.checksums import CHECKSUMS, check_file, check_once, file_checksum
+from pair2vec.runtime.jobs import LOCK_FILE, content_hash, exclusive_lock
 from pair2vec.runtime.storage import PARTIAL, write_file
-from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary, WordCount
+from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary, WordCount, is_count
 from pair2vec.version import __version__
 
-MODEL_FORMAT = 1
-CONFIG_FILE = "config.json"
 TENSORS_FILE = "model.safetensors"
 VOCABULARY_FILE = "vocabulary.txt"
 PATTERNS_FILE = "patterns.tsv"
@@ -57,7 +68,13 @@ MODEL_FILES = (CONFIG_FILE, TENSORS_FILE, VOCABULARY_FILE, PATTERNS_FILE, CARD_F
 TRAINING_FOLDER = "training"
 """Beside these, the folder with what ``pair2vec train`` needs to resume."""
 
+_CHECKED_FILES = (TENSORS_FILE, VOCABULARY_FILE, PATTERNS_FILE)
+_EMPTY = hashlib.sha256().hexdigest()
 _COUNTS = "counts"
+_WORDS = ".words"
+"""Ends the names of tables with a row for each word..."""
+_FEWER_WORDS = "context.words"
+"""... and of the one that may have the most frequent words alone."""
 
 
 class PatternCount(NamedTuple):
@@ -81,10 +98,15 @@ class SavedModel:
         path = self.folder / PATTERNS_FILE
         if not path.exists():
             return []
-        rows = [line.split("\t") for line in path.read_bytes().decode().split("\n")[:-1]]
+        try:
+            rows = [line.split("\t") for line in path.read_bytes().decode().split("\n")[:-1]]
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}: is not UTF-8; {REPAIR_HINT}") from error
         for number, row in enumerate(rows, start=1):
-            if len(row) != 2 or not row[1].isdigit():
-                raise InputError(f"{path}, line {number}: expected a pattern, a tab and a count")
+            if len(row) != 2 or not is_count(row[1]):
+                raise InputError(
+                    f"{path}, line {number}: expected a pattern, a tab and a count; {REPAIR_HINT}"
+                )
         return [PatternCount(pattern, int(count)) for pattern, count in rows]
 
     @cached_property
@@ -97,9 +119,12 @@ class SavedModel:
         # A model without a head keeps the fingerprint that its results are recorded under.
         settings = [recipe, head] if head else recipe
         digest = hashlib.sha256(json.dumps(settings, sort_keys=True).encode())
-        for name in (TENSORS_FILE, VOCABULARY_FILE, PATTERNS_FILE):
+        known = self.config.get(CHECKSUMS, {})
+        for name in _CHECKED_FILES:
             path = self.folder / name
-            digest.update(f"{name} {content_hash(path) if path.exists() else None}".encode())
+            # The checksums were compared with the files when the model was opened.
+            content = known.get(name) or (content_hash(path) if path.exists() else None)
+            digest.update(f"{name} {content}".encode())
         return digest.hexdigest()
 
     @property
@@ -127,7 +152,7 @@ class SavedModel:
         return Rows(values, self._stored[scale_name(name)] if is_scaled else None)
 
 
-def save_model(
+def save_model(  # noqa: PLR0913 - what a model is made of, and how it is written
     folder: str | os.PathLike[str],
     tensors: Mapping[str, NDArray[np.float32]],
     vocabulary: Vocabulary,
@@ -136,6 +161,7 @@ def save_model(
     patterns: Iterable[PatternCount] = (),
     precision: Precision = "float32",
     overwrite: bool = False,
+    is_claimed: bool = False,
 ) -> None:
     """Write a model folder; until all of it is written, `load_model` refuses it.
 
@@ -145,13 +171,15 @@ def save_model(
         vocabulary: Its words, with their counts.
         config: What is known of the model, as JSON: ``corpus``, ``recipe``, ``metrics``,
             ``created`` and the like. What concerns the file itself (``format``, ``version``,
-            ``precision``, ``words``, ``bytes``, ``tensors``) is filled in here.
+            ``precision``, ``words``, ``bytes``, ``tensors``, ``checksums``) is filled in here.
         patterns: Of the corpus, to explain pairs by.
         precision: In which the tables are stored.
         overwrite: Replace a model that is there. Other files in its folder are left alone.
+        is_claimed: Whether the caller holds the lock of the folder's training.
 
     Raises:
-        UsageError: the folder is taken, or an argument cannot be saved; nothing was changed.
+        UsageError: the folder is taken, another process writes to it, or an argument cannot be
+            saved; nothing was changed.
     """
     folder = Path(folder)
     _check_names(tensors, vocabulary)
@@ -170,32 +198,66 @@ def save_model(
         TENSORS_FILE: content,
         VOCABULARY_FILE: _vocabulary_lines(vocabulary),
         PATTERNS_FILE: "".join(f"{pattern}\t{count}\n" for pattern, count in patterns).encode(),
-        CONFIG_FILE: to_json(whole_config),
-        CARD_FILE: model_card(whole_config).encode(),
     }
-    _refuse_or_clear(folder, overwrite=overwrite)
-    # The tensors first: their mark tells what a killed process leaves from someone's own files.
-    for name in (TENSORS_FILE, VOCABULARY_FILE, PATTERNS_FILE, CARD_FILE):
-        write_file(folder / name, files[name])
-    _fsync_folder(folder)
-    write_file(folder / CONFIG_FILE, files[CONFIG_FILE])
-    _fsync_folder(folder)
+    checksums = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+    config_content = config_json(whole_config, checksums)
+    files[CARD_FILE] = model_card(whole_config).encode()
+    check_free(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    with _lock(folder, is_claimed=is_claimed):
+        _refuse_or_clear(folder, overwrite=overwrite)
+        # The tensors first: their mark tells what a killed process leaves from someone's own files.
+        for name, data in files.items():
+            write_file(folder / name, data)
+        _fsync_folder(folder)
+        write_file(folder / CONFIG_FILE, config_content)
+        _fsync_folder(folder)
+
+
+@contextmanager
+def _lock(folder: Path, *, is_claimed: bool = False) -> Iterator[None]:
+    """Keep out others that save a model to the folder, and unless it is ours, its training."""
+    with ExitStack() as held:
+        held.enter_context(exclusive_lock(folder, wait=is_claimed))
+        if not is_claimed and (folder / TRAINING_FOLDER).is_dir():
+            held.enter_context(exclusive_lock(folder / TRAINING_FOLDER))
+        yield
 
 
 def load_model(folder: str | os.PathLike[str]) -> SavedModel:
     """Open a model that `save_model` wrote.
 
     Raises:
-        InputError: there is none, it is not complete, or its files do not fit each other.
+        InputError: there is none, it is not complete, it is damaged, or its files do not fit each
+            other.
     """
     folder = Path(folder)
-    config = _read_config(folder)
-    stored = map_tensors(folder / TENSORS_FILE)
+    config = read_config(folder)
+    path = folder / TENSORS_FILE
+    stored = map_tensors(path)
     for name, shape in config["tensors"].items():
-        _check_stored(folder, stored, name, shape)
-    if _COUNTS not in stored:
-        raise InputError(f"{folder / TENSORS_FILE}: has no tensor {_COUNTS!r}; {REPAIR_HINT}")
+        _check_stored(path, stored, name, shape)
+    check_sizes(folder / CONFIG_FILE, config)
+    _check_counts(path, stored)
+    # What does not fit says more than a checksum that differs: it comes first.
     vocabulary = _read_vocabulary(folder / VOCABULARY_FILE, stored[_COUNTS])
+    _check_words(path, stored, len(vocabulary))
+    checksums = config.get(CHECKSUMS, {})
+    if not checksums and needs_checksum(path):
+        raise InputError(f"{folder / CONFIG_FILE}: has lost its checksums; {REPAIR_HINT}")
+    for name in (VOCABULARY_FILE, PATTERNS_FILE):
+        # Without patterns, their file may be missing.
+        is_empty = checksums.get(name) == _EMPTY and not (folder / name).exists()
+        if name in checksums and not is_empty:
+            check_file(folder / name, checksums[name], REPAIR_HINT)
+    expected = checksums.get(TENSORS_FILE, "")
+
+    def check_tensors() -> None:
+        if expected:
+            check_file(path, expected, REPAIR_HINT)
+        check_finite(path, stored)
+
+    check_once([path], expected, check_tensors)
     return SavedModel(folder, config, vocabulary, stored)
 
 
@@ -203,9 +265,8 @@ def _check_names(tensors: Arrays, vocabulary: Vocabulary) -> None:
     if _COUNTS in tensors:
         raise UsageError(f"tensor {_COUNTS!r}: comes from the vocabulary; leave it out")
     for name, array in tensors.items():
-        # A small model's patterns may have the most frequent words alone.
-        fewest = 1 if name == "context.words" else len(vocabulary)
-        if name.endswith(".words") and not fewest <= len(array) <= len(vocabulary):
+        fewest = 1 if name == _FEWER_WORDS else len(vocabulary)
+        if name.endswith(_WORDS) and not fewest <= len(array) <= len(vocabulary):
             raise UsageError(
                 f"tensor {name!r}: has shape {array.shape} where the vocabulary has "
                 f"{len(vocabulary):,} ids; save the vocabulary it was trained with"
@@ -219,15 +280,6 @@ def _vocabulary_lines(vocabulary: Vocabulary) -> bytes:
     return "".join(f"{word}\n" for word in vocabulary.words).encode()
 
 
-def to_json(config: Mapping[str, Any]) -> bytes:
-    """A config as it stands in its file."""
-    try:
-        text = json.dumps(config, indent=2, ensure_ascii=False, allow_nan=False)
-    except (TypeError, ValueError) as error:
-        raise UsageError(f"config: is not JSON: {error}") from error
-    return f"{text}\n".encode()
-
-
 def check_free(folder: Path) -> None:
     """Refuse a path that holds anything but a model, or a part of one.
 
@@ -237,7 +289,7 @@ def check_free(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder}: is a file, not a folder; give another one")
     if folder.exists() and not _is_model_folder(folder):
-        known = {folder / TRAINING_FOLDER, *_leftovers(folder)}
+        known = {folder / TRAINING_FOLDER, folder / LOCK_FILE, *_leftovers(folder)}
         others = sorted(path.name for path in folder.iterdir() if path not in known)
         if others:
             raise UsageError(
@@ -252,7 +304,6 @@ def _leftovers(folder: Path) -> list[Path]:
 def _refuse_or_clear(folder: Path, *, overwrite: bool) -> None:
     """Make `folder` one that holds no complete model and nothing else we would write over."""
     check_free(folder)
-    folder.mkdir(parents=True, exist_ok=True)
     leftovers = _leftovers(folder)
     if (folder / CONFIG_FILE).exists() and not overwrite:
         raise UsageError(f"{folder}: already holds a model; give another folder, or overwrite it")
@@ -267,7 +318,7 @@ def _is_model_folder(folder: Path) -> bool:
     """Whether `folder` holds a model, or what a killed process left of one."""
     if not (folder / CONFIG_FILE).exists():
         return is_marked(folder / TENSORS_FILE)
-    return _parse_config(folder / CONFIG_FILE) is not None
+    return parse_config(folder / CONFIG_FILE) is not None
 
 
 def _fsync_folder(folder: Path) -> None:
@@ -279,53 +330,41 @@ def _fsync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _parse_config(path: Path) -> dict[str, Any] | None:
-    """The config, or None for one that is not ours: other libraries use the name as well."""
-    try:
-        config = json.loads(path.read_bytes())
-    except ValueError:
-        return None
-    if not isinstance(config, dict) or "precision" not in config:
-        return None
-    is_valid = isinstance(config.get("format"), int) and isinstance(config.get("tensors"), dict)
-    return config if is_valid else None
-
-
-def _read_config(folder: Path) -> dict[str, Any]:
-    if not folder.exists():
-        raise InputError(f"{folder}: no such folder; make a model with 'pair2vec train'")
-    if not folder.is_dir():
-        raise InputError(f"{folder}: is a file; a model is a folder with {', '.join(MODEL_FILES)}")
-    if not (folder / CONFIG_FILE).exists():
-        raise InputError(
-            f"{folder}: not a complete model (no {CONFIG_FILE}); if saving it was stopped, "
-            "save it again"
-        )
-    config = _parse_config(folder / CONFIG_FILE)
-    if config is None:
-        raise InputError(f"{folder / CONFIG_FILE}: is not the config of a pair2vec model")
-    if config["format"] > MODEL_FORMAT:
-        raise InputError(
-            f"{folder}: model format {config['format']} is newer than this version reads "
-            f"({MODEL_FORMAT}); upgrade pair2vec"
-        )
-    return config
-
-
-def _check_stored(folder: Path, stored: Arrays, name: str, shape: list[int]) -> None:
+def _check_stored(path: Path, stored: Arrays, name: str, shape: list[int]) -> None:
     if name not in stored:
-        raise InputError(f"{folder / TENSORS_FILE}: has no tensor {name!r}; {REPAIR_HINT}")
+        raise InputError(f"{path}: has no tensor {name!r}; {REPAIR_HINT}")
     array = stored[name]
     if list(array.shape) != shape:
         raise InputError(
-            f"{folder / TENSORS_FILE}: tensor {name!r} has shape {list(array.shape)} where "
-            f"{CONFIG_FILE} says {shape}; {REPAIR_HINT}"
+            f"{path}: tensor {name!r} has shape {list(array.shape)} where {CONFIG_FILE} says "
+            f"{shape}; {REPAIR_HINT}"
         )
     if array.dtype == np.int8:
         scale = stored.get(scale_name(name))
-        if scale is None or scale.shape != array.shape[:1]:
+        expected = np.dtype(np.float32), array.shape[:1], 2
+        if scale is None or (scale.dtype, scale.shape, array.ndim) != expected:
+            raise InputError(f"{path}: has no scale for each row of {name!r}; {REPAIR_HINT}")
+
+
+def _check_counts(path: Path, stored: Arrays) -> None:
+    counts = stored.get(_COUNTS)
+    if counts is None:
+        raise InputError(f"{path}: has no tensor {_COUNTS!r}; {REPAIR_HINT}")
+    if counts.dtype != np.int64 or counts.ndim != 1 or counts.min(initial=0) < 0:
+        raise InputError(f"{path}: tensor {_COUNTS!r} has values that no word has; {REPAIR_HINT}")
+
+
+def _check_words(path: Path, stored: Arrays, words: int) -> None:
+    """Refuse tables that have not a row for each word; that of contexts may have fewer."""
+    for name, array in stored.items():
+        if not name.endswith(_WORDS):
+            continue
+        rows = array.shape[0] if array.ndim == 2 else 0
+        fewest = 1 if name == _FEWER_WORDS else words
+        if not fewest <= rows <= words:
             raise InputError(
-                f"{folder / TENSORS_FILE}: has no scale for each row of {name!r}; {REPAIR_HINT}"
+                f"{path}: tensor {name!r} has shape {list(array.shape)} where the vocabulary has "
+                f"{words:,} ids; {REPAIR_HINT}"
             )
 
 
@@ -386,10 +425,20 @@ def describe_model(folder: str | os.PathLike[str], facts: Mapping[str, Any]) -> 
     Objects are merged, anything else is replaced. Known to the card are ``name``, ``licence``,
     ``notes`` (a list of lines) and ``metrics``.
     """
-    config = _merged(load_model(folder).config, facts)
-    content = to_json(config)
-    write_file(Path(folder) / CARD_FILE, model_card(config).encode())
-    write_file(Path(folder) / CONFIG_FILE, content)
+    # Before it is locked: what is no model says so.
+    folder = load_model(folder).folder
+    with _lock(folder):
+        saved = load_model(folder)
+        config = _merged(saved.config, facts)
+        # A model of an older version gets the checksums of its files as they are.
+        checksums = saved.config.get(CHECKSUMS) or {
+            name: file_checksum(folder / name)
+            for name in _CHECKED_FILES
+            if (folder / name).exists()
+        }
+        content = config_json(config, checksums)
+        write_file(folder / CARD_FILE, model_card(config).encode())
+        write_file(folder / CONFIG_FILE, content)
 
 
 def _merged(old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,8 @@ from pathlib import Path
 from types import ModuleType
 
 from pair2vec.errors import InputError, Pair2vecError, UsageError
-from pair2vec.model.folder import CONFIG_FILE, MODEL_FILES, load_model
+from pair2vec.model.config import CONFIG_FILE
+from pair2vec.model.folder import MODEL_FILES, load_model
 
 BUNDLED = Path(__file__).parents[1] / "models"
 """The models that come with the package, one folder each."""

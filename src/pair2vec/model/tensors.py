@@ -36,12 +36,16 @@ REPAIR_HINT = "copy or save the model again"
 """What to do about damaged files, for error messages."""
 
 _METADATA = "__metadata__"
-_MARK = {"library": "pair2vec"}
+_OLD_MARK = {"library": "pair2vec"}
+_MARK = {"library": "pair2vec, with checksums in config.json"}
+"""One entry: the library writes several in any order, and so not the same bytes each time."""
 _DTYPES = {"F32": "<f4", "F16": "<f2", "F64": "<f8", "I8": "|i1", "I32": "<i4", "I64": "<i8"}
 
 _LARGEST_INT8 = 127
 _SMALLEST_SCALE = np.finfo(np.float32).tiny
 _LARGEST_FLOAT16 = float(np.finfo(np.float16).max)
+_INFINITE_BITS = 0x7C00
+"""Of float16."""
 
 
 def tensor_bytes(arrays: Arrays) -> bytes:
@@ -69,15 +73,47 @@ def map_tensors(path: Path) -> dict[str, NDArray[Any]]:
             f"{path}: has {size:,} bytes where its header says {expected:,}; {REPAIR_HINT}"
         )
     content = np.memmap(path, np.uint8, mode="r")
-    return {name: slot.array_in(content[start:]) for name, slot in slots.items()}
+    try:
+        return {name: slot.array_in(content[start:]) for name, slot in slots.items()}
+    except ValueError as error:  # empty, with dimensions beyond what numpy counts to
+        raise InputError(f"{path}: its header names no arrays we read; {REPAIR_HINT}") from error
 
 
-def is_marked(path: Path) -> bool:
+def check_finite(path: Path, stored: Arrays) -> None:
+    """Refuse arrays of a file with values that are no numbers.
+
+    Raises:
+        InputError: one has infinite values or NaN; the message says which.
+    """
+    for name, array in stored.items():
+        if not _is_finite(array):
+            raise InputError(
+                f"{path}: tensor {name!r} has values that are not finite; {REPAIR_HINT}"
+            )
+
+
+def _is_finite(array: NDArray[Any]) -> bool:
+    if not array.size or not np.issubdtype(array.dtype, np.floating):
+        return True
+    if array.dtype == np.float16:
+        # By the bits, 20 times faster: the largest of each sign are infinity and NaN.
+        positive, negative = array.view(np.int16).max(), array.view(np.uint16).max()
+        return bool(positive < _INFINITE_BITS and negative < _INFINITE_BITS + (1 << 15))
+    # The least and the largest of values with a NaN among them are NaN.
+    return bool(np.isfinite(array.min()) and np.isfinite(array.max()))
+
+
+def is_marked(path: Path, marks: Sequence[Mapping[str, str]] = (_MARK, _OLD_MARK)) -> bool:
     """Whether the file is one that `tensor_bytes` made."""
     try:
-        return _read_header(path)[0].get(_METADATA) == _MARK
+        return _read_header(path)[0].get(_METADATA) in marks
     except InputError:
         return False
+
+
+def needs_checksum(path: Path) -> bool:
+    """Whether a checksum of the file was written with it, as older versions did not."""
+    return is_marked(path, [_MARK])
 
 
 def _read_header(path: Path) -> tuple[dict[str, Any], int]:
@@ -91,7 +127,7 @@ def _read_header(path: Path) -> tuple[dict[str, Any], int]:
         content = file.read(length)
     try:
         header = json.loads(content)
-    except ValueError:
+    except (ValueError, RecursionError):
         header = None
     if not isinstance(header, dict):
         raise InputError(f"{path}: its header is not a JSON object; {REPAIR_HINT}")

@@ -103,9 +103,11 @@ class PatternEncoder:
         last = min(special + OPEN_WORDS, self._encode.words)
         counts = saved.vocabulary.counts[special:last].tolist()
         self._open: dict[int, int] = dict(enumerate(counts, start=special))
-        sentences = saved.config.get("corpus", {}).get("sentences")
-        if sentences:
-            self._open[BOUNDARY] = sentences
+        corpus = saved.config.get("corpus")
+        sentences = corpus.get("sentences", 0) if isinstance(corpus, dict) else 0
+        if sentences or not any(counts):
+            # Without any count, all that there is: the weights must not be all zero.
+            self._open[BOUNDARY] = sentences or 1
 
     def __call__(self, patterns: Sequence[str]) -> FloatArray:
         """One row a pattern: (N, D)."""

@@ -21,6 +21,7 @@ from pair2vec.arrays import (
     safe_norms,
 )
 from pair2vec.errors import InputError, UsageError
+from pair2vec.model.config import pair_settings
 from pair2vec.model.folder import SavedModel
 from pair2vec.model.tensors import Rows
 
@@ -115,7 +116,7 @@ class MlpPairNetwork(LearnedPairNetwork):
             LinearLayer(
                 np.ascontiguousarray(saved.array(f"{name}.weight").T), saved.array(f"{name}.bias")
             )
-            for name in mlp_layer_names(saved.config["recipe"]["pair"]["layers"])
+            for name in mlp_layer_names(pair_settings(saved.config, saved.folder)["layers"])
         ]
         self._weight_x, self._weight_y, self._weight_product = np.split(first.weight, 3)
         self._bias = first.bias
@@ -203,7 +204,7 @@ class DifferencePairNetwork(PairNetwork):
 
 def make_pair_network(saved: SavedModel) -> PairNetwork:
     """R with the composition of the model's recipe."""
-    composition = saved.config["recipe"]["pair"]["composition"]
+    composition = pair_settings(saved.config, saved.folder)["composition"]
     if composition == "mlp":
         return MlpPairNetwork(saved)
     if composition == "multiply":

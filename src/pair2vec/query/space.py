@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pair2vec.arrays import FloatArray, IntArray, normalise
-from pair2vec.errors import UsageError
+from pair2vec.errors import InputError, UsageError
 from pair2vec.model.folder import SavedModel
+from pair2vec.model.tensors import REPAIR_HINT
 from pair2vec.query.context_encoder import PatternEncoder
 from pair2vec.query.pair_encoder import (
     LearnedPairNetwork,
@@ -152,6 +153,8 @@ def whitening_layer(pairs: PairNetwork, whitening: float) -> LinearLayer | None:
     if not check_whitening(whitening) or not isinstance(pairs, LearnedPairNetwork):
         return None
     vectors = pairs(*sampled_pairs(pairs.words)).astype(np.float64)
+    if not np.isfinite(vectors).all():
+        raise InputError(f"the model has weights beyond all measure; {REPAIR_HINT}")
     mean = vectors.mean(axis=0)
     variances, directions = np.linalg.eigh(np.cov(vectors.T))
     variances = np.maximum(variances, max(_LEAST_VARIANCE * variances[-1], np.finfo(float).tiny))

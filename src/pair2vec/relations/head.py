@@ -139,7 +139,9 @@ def read_head_config(saved: SavedModel) -> HeadConfig:
             none=float(facts.get("none", 0.0)),
             unrelated=float(facts.get("unrelated", 0.5)),
         )
-    except (KeyError, TypeError, ValueError) as error:
+        if not all(isinstance(name, str) for name in config.names):
+            raise TypeError("a name is no text")
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{saved.folder}: the config of its relations is damaged") from error
     count = len(saved.rows("relation.output.bias"))
     is_whole = len(config.names) == len(config.inverse) == count and config.names[-1:] == (NONE,)

@@ -7,7 +7,8 @@ The folder has
 - ``labels-000.safetensors`` and so on: the teachers' probabilities for pieces of the candidates;
 - ``labels.json``: written last; its presence means that the labels are complete.
 
-A job that was stopped resumes after the last file that is there.
+A job that was stopped resumes after the last file that is there; files have checksums, and one that
+is damaged is made again.
 """
 
 import hashlib
@@ -21,16 +22,25 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 from safetensors.torch import load_file as load_torch
 from safetensors.torch import save as save_torch
 from torch import Tensor
 
+from pair2vec.arrays import FloatArray
 from pair2vec.errors import InputError
 from pair2vec.model.folder import SavedModel
-from pair2vec.ranges import Seed, check_ranges
+from pair2vec.ranges import Count, Seed, check_ranges
 from pair2vec.relations.definitions import RelationDefinition, read_definitions
 from pair2vec.relations.scores import relation_scores
+from pair2vec.runtime.checksums import (
+    UNSEALED,
+    read_checksums,
+    read_tensor_metadata,
+    with_checksums,
+    write_tensors,
+)
 from pair2vec.runtime.jobs import JobFolder, content_hash
 from pair2vec.runtime.storage import write_file
 from pair2vec.teaching.calibration import Calibration, calibrate
@@ -65,6 +75,9 @@ _log = logging.getLogger(__name__)
 PAIRS_FILE, TEACHER_FILE, LABELS_FILE = "pairs.safetensors", "teacher.safetensors", "labels.json"
 _PIECE = 500_000
 """Candidates of a piece."""
+_SAMPLE = 200_000
+"""Candidates that tell how many are how probably related."""
+_REPAIR_HINT = f"delete {LABELS_FILE} and give the same command with --resume to make it again"
 _NEAR = 60
 """Nearest words that hard negatives are drawn from."""
 
@@ -79,6 +92,9 @@ class LabelConfig:
 
     candidates: CandidatesConfig = field(default_factory=CandidatesConfig)
     teacher: TeacherConfig = field(default_factory=TeacherConfig)
+    most_read: Count = 10_000_000
+    """Of the candidates, about so many are read by the language model: those that the teacher on
+    vectors finds most probably related. The others, nearly all in no relation, have its labels."""
     seed: Seed = 0
 
     def __post_init__(self) -> None:
@@ -113,9 +129,16 @@ class Labels:
 
     @classmethod
     def open(cls, folder: Path) -> "Labels":
-        facts = json.loads((folder / LABELS_FILE).read_text())
-        relations = RelationNames(tuple(facts["names"]), tuple(facts["inverse"]))
-        return cls(folder, relations, facts, load_file(folder / PAIRS_FILE))
+        path = folder / LABELS_FILE
+        try:
+            facts = json.loads(path.read_bytes())
+            read_checksums(path, facts, _REPAIR_HINT)
+            relations = RelationNames(tuple(facts["names"]), tuple(facts["inverse"]))
+        except InputError:
+            raise
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise InputError(f"{path}: is damaged; {_REPAIR_HINT}") from error
+        return cls(folder, relations, facts, read_arrays(folder / PAIRS_FILE))
 
     def labelled(self, part: Part) -> LabelledPairs:
         """The pairs of WordNet of a part."""
@@ -130,8 +153,10 @@ class Labels:
         """The candidates with the teachers' probabilities."""
         candidates = self.candidates()
         pieces = sorted(self.folder.glob("labels-*.safetensors"))
-        probabilities = np.concatenate([load_file(path)["probabilities"] for path in pieces])
-        return TaughtPairs(candidates.x, candidates.y, probabilities)
+        probabilities = [read_arrays(path)["probabilities"] for path in pieces]
+        if sum(map(len, probabilities)) != len(candidates.x):
+            raise InputError(f"{self.folder}: a piece of the labels is missing; {_REPAIR_HINT}")
+        return TaughtPairs(candidates.x, candidates.y, np.concatenate(probabilities))
 
 
 def make_labels(
@@ -210,8 +235,8 @@ def _pairs(
 ) -> dict[str, NDArray[Any]]:
     """Labelled and candidate pairs, from their file if it is there."""
     path = folder / PAIRS_FILE
-    if path.exists():
-        return load_file(path)
+    if is_whole(path):
+        return read_arrays(path)
     vocabulary = inputs.corpus.vocabulary
     count = min(config.candidates.nearest, len(vocabulary) - len(SPECIAL_TOKENS) - 1)
     nearest = [
@@ -237,13 +262,72 @@ def _pairs(
         TripleStream(inputs.corpus, inputs.triples),
     )
     arrays |= {f"candidates.{name}": column for name, column in vars(candidates).items()}
-    write_file(path, save(arrays))
+    write_tensors(path, save(arrays, metadata=UNSEALED))
     _log.info("%d candidate pairs", len(candidates.x))
     return arrays
 
 
+def is_whole(path: Path) -> bool:
+    """Whether a file of a job is there and not damaged; one that is damaged is to be made again."""
+    if not path.exists():
+        return False
+    try:
+        read_tensor_metadata(path)
+    except InputError as error:
+        _log.warning("%s; it is made again", error)
+        return False
+    return True
+
+
+def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of a file of labels.
+
+    Raises:
+        InputError: it is not there, or damaged.
+    """
+    if not path.exists():
+        raise InputError(f"{path}: no such file; {_REPAIR_HINT}")
+    try:
+        read_tensor_metadata(path)
+        return load_file(path)
+    except (InputError, SafetensorError) as error:
+        raise InputError(f"{path}: is damaged; {_REPAIR_HINT}") from error
+
+
 def _read_labelled(arrays: dict[str, NDArray[Any]], part: Part) -> LabelledPairs:
     return LabelledPairs(*(arrays[f"{part}.{name}"] for name in LabelledPairs._fields))
+
+
+class Calibrations(NamedTuple):
+    """Of the teachers' log-probabilities."""
+
+    both: Calibration
+    vectors: Calibration
+
+
+class Cascade:
+    """The teacher on vectors labels all pairs, the language model those that may be related."""
+
+    def __init__(self, read: Teach, by_vectors: Teach, calibrations: Calibrations) -> None:
+        self._read, self._by_vectors, self._calibrations = read, by_vectors, calibrations
+        self.least_related = 0.0
+        """The probability of any relation from which on the language model reads a pair."""
+
+    def read_most_related(self, x: NDArray[np.int64], y: NDArray[np.int64], share: float) -> None:
+        """Let the language model read this share of pairs like those of a sample."""
+        if share < 1 and len(x):
+            vectors = self._calibrations.vectors
+            none = vectors.probabilities(self._by_vectors(x, y))[:, -1]
+            self.least_related = float(np.quantile(1 - none, 1 - share))
+
+    def __call__(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> FloatArray:
+        """Probabilities, (N, K)."""
+        found = self._by_vectors(x, y)
+        probabilities = self._calibrations.vectors.probabilities(found)
+        read = np.flatnonzero(1 - probabilities[:, -1] >= self.least_related)
+        labels = self._read(x[read], y[read])
+        probabilities[read] = self._calibrations.both.probabilities(labels, found[read])
+        return probabilities
 
 
 class _Labeller:
@@ -261,6 +345,7 @@ class _Labeller:
         self._inputs, self._folder = inputs, folder
         self._whole_config, self._config = config, config.teacher
         self._relations, self._device, self._report = relations, device, report
+        self._random = np.random.default_rng(config.seed)
 
     def run(self, pairs: dict[str, NDArray[Any]]) -> None:
         """Train the teachers, label the pieces that are missing, and write what was measured."""
@@ -268,25 +353,29 @@ class _Labeller:
         train = _read_labelled(pairs, "train").both_ways(self._relations.inverse)
         name, language_model = self._language_model(train)
         by_vectors = self._vector_teacher(train)
-        teachers: list[Teach] = [
+        teachers: tuple[Teach, Teach] = (
             lambda a, b: self._both_ways(language_model, a, b),
             lambda a, b: self._swapped_mean(
                 lambda c, d: by_vectors.log_probabilities(c, d, self._device), a, b
             ),
-        ]
-        calibration, facts = self._measure(teachers, pairs)
+        )
+        calibrations, facts = self._measure(teachers, pairs)
         is_random = pairs["candidates.source"] == SOURCES.index("random")
+        labeller = Cascade(*teachers, calibrations)
+        share = self._whole_config.most_read / max(1, int((~is_random).sum()))
+        sample = self._random.permutation(np.flatnonzero(~is_random))[:_SAMPLE]
+        labeller.read_most_related(x[sample], y[sample], share)
         starts = range(0, len(x), _PIECE)
         for number, start in enumerate(starts):
             path = self._folder / f"labels-{number:03d}.safetensors"
             self._report("labelled pairs", start, len(x))
-            if not path.exists():
+            if not is_whole(path):
                 piece = slice(start, start + _PIECE)
                 probabilities = self._none(len(x[piece]))
                 asked = np.flatnonzero(~is_random[piece])
-                found = [teacher(x[piece][asked], y[piece][asked]) for teacher in teachers]
-                probabilities[asked] = calibration.probabilities(*found)
-                write_file(path, save({"probabilities": probabilities}))
+                probabilities[asked] = labeller(x[piece][asked], y[piece][asked])
+                arrays = {"probabilities": probabilities}
+                write_tensors(path, save(arrays, metadata=UNSEALED))
         self._report("labelled pairs", len(x), len(x))
         facts |= {
             "config": asdict(self._whole_config),
@@ -296,7 +385,8 @@ class _Labeller:
             "candidates": len(x),
             "labelled": {part: len(pairs[f"{part}.x"]) for part in PARTS},
         }
-        write_file(self._folder / LABELS_FILE, json.dumps(facts, indent=2).encode())
+        sealed = with_checksums(LABELS_FILE, json.loads(json.dumps(facts)), {})
+        write_file(self._folder / LABELS_FILE, json.dumps(sealed, indent=2).encode())
 
     def _none(self, count: int) -> NDArray[np.float16]:
         """The probabilities of random pairs, which are related in one case of hundreds.
@@ -316,15 +406,15 @@ class _Labeller:
                 model, words, len(self._relations.names), self._config.prompt
             )
         path = self._folder / TEACHER_FILE
-        if path.exists():
+        if is_whole(path):
             teacher.load_state_dict(load_torch(path))
         else:
             teacher.fine_tune(train, self._config, self._device, self._report)
             state = {
                 name: t.detach().cpu().contiguous() for name, t in teacher.state_dict().items()
             }
-            write_file(path, save_torch(state))
-        teacher.prepare_to_label(self._device)
+            write_tensors(path, save_torch(state, metadata=UNSEALED))
+        teacher.prepare_to_label(self._config, self._device)
         return model.name, teacher
 
     def _vector_teacher(self, train: LabelledPairs) -> VectorTeacher:
@@ -338,11 +428,12 @@ class _Labeller:
 
     def _measure(
         self, teachers: Sequence[Teach], pairs: dict[str, NDArray[Any]]
-    ) -> tuple[Calibration, dict[str, Any]]:
+    ) -> tuple["Calibrations", dict[str, Any]]:
         """How the teachers are combined, fitted on the dev words, and their scores."""
         dev, test = _read_labelled(pairs, "dev"), _read_labelled(pairs, "test")
         found = [teacher(dev.x, dev.y) for teacher in teachers]
         calibration = calibrate(found, dev.label)
+        calibrations = Calibrations(calibration, calibrate(found[1:], dev.label))
         scores = {}
         for part, labelled in (("dev", dev), ("test", test)):
             found = [teacher(labelled.x, labelled.y) for teacher in teachers]
@@ -356,7 +447,7 @@ class _Labeller:
                 for name, table in tables.items()
             }
         facts = {"weights": calibration.weights, "none": calibration.none, "teachers": scores}
-        return calibration, facts
+        return calibrations, facts
 
     def _both_ways(
         self, teacher: LanguageModelTeacher, x: NDArray[np.int64], y: NDArray[np.int64]

@@ -17,7 +17,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +25,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pair2vec.errors import InputError
+from pair2vec.runtime.checksums import (
+    CHECKSUMS,
+    check_file,
+    check_once,
+    is_size,
+    read_checksums,
+    strict_json,
+    with_checksums,
+)
 from pair2vec.runtime.storage import StoragePath, write_file
-from pair2vec.text.vocabulary import BOUNDARY, Vocabulary
+from pair2vec.text.vocabulary import BOUNDARY, SPECIAL_TOKENS, Vocabulary
 
 CORPUS_FORMAT = 1
 SHARD_TOKENS = 2**31
 MANIFEST = "manifest.json"
 VOCABULARY_TSV = "vocabulary.tsv"
+_DTYPES = ("<u2", "<u4")
+_BLOCK = 1 << 22
+_REPAIR_HINT = "copy the corpus, or prepare it, again"
 
 Ids = NDArray[np.unsignedinteger]
 
@@ -67,14 +79,17 @@ class Manifest:
     """The most frequent words without an id, with their counts."""
     settings: dict[str, Any]
     sources: list[dict[str, Any]]
+    checksums: dict[str, str] = field(default_factory=dict)
+    """SHA-256 of the other files; a corpus of an older version has none."""
 
     @property
     def out_of_vocabulary_rate(self) -> float:
         """The share of the text's tokens that was removed."""
-        return 1 - self.tokens / self.text_tokens
+        return 1 - self.tokens / max(1, self.text_tokens)
 
     def to_json(self) -> bytes:
-        return (json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n").encode()
+        facts = with_checksums(MANIFEST, asdict(self), self.checksums)
+        return (json.dumps(facts, indent=2, ensure_ascii=False) + "\n").encode()
 
 
 @dataclass(frozen=True)
@@ -130,10 +145,19 @@ def open_corpus(folder: str | os.PathLike[str]) -> Corpus:
     """Open a corpus made by ``pair2vec prepare``.
 
     Raises:
-        InputError: there is none, it is not complete, or its files do not match its manifest.
+        InputError: there is none, it is not complete, or a file does not match the manifest.
     """
     folder = Path(folder)
     manifest = read_manifest(folder)
+    path = folder / VOCABULARY_TSV
+    if not path.is_file():
+        raise InputError(f"{path}: no such file; {_REPAIR_HINT}")
+    vocabulary = Vocabulary.from_tsv(path)
+    if len(vocabulary) - len(SPECIAL_TOKENS) != manifest.words:
+        raise InputError(
+            f"{path}: has {len(vocabulary) - len(SPECIAL_TOKENS):,} words where the manifest says "
+            f"{manifest.words:,}; {_REPAIR_HINT}"
+        )
     shards = tuple(
         Shard(
             _map_file(folder / shard_file("tokens", number), manifest.dtype, size["ids"]),
@@ -141,10 +165,79 @@ def open_corpus(folder: str | os.PathLike[str]) -> Corpus:
         )
         for number, size in enumerate(manifest.shards)
     )
-    return Corpus(folder, manifest, Vocabulary.from_tsv(folder / VOCABULARY_TSV), shards)
+    corpus = Corpus(folder, manifest, vocabulary, shards)
+    expected = json.dumps([manifest.fingerprint, manifest.checksums], sort_keys=True)
+    files = [folder / name for name in _checked_files(manifest)]
+    check_once(files, expected, lambda: _check_content(corpus))
+    return corpus
+
+
+def _checked_files(manifest: Manifest) -> list[str]:
+    shards = range(len(manifest.shards))
+    return [
+        VOCABULARY_TSV,
+        *(shard_file("tokens", number) for number in shards),
+        *(shard_file("sentences", number) for number in shards),
+    ]
+
+
+def _check_content(corpus: Corpus) -> None:
+    """Refuse files that are not those that were written, or have ids of no word."""
+    folder, manifest = corpus.folder, corpus.manifest
+    for name, checksum in manifest.checksums.items():
+        check_file(folder / name, checksum, _REPAIR_HINT)
+    # A corpus of an older version has this alone.
+    if not manifest.checksums and _fingerprint(corpus) != manifest.fingerprint:
+        raise InputError(f"{folder}: is damaged: its fingerprint is another one; {_REPAIR_HINT}")
+    for number, shard in enumerate(corpus.shards):
+        largest = max(int(block.max()) for block in _blocks(shard.tokens))
+        if largest >= len(corpus.vocabulary):
+            raise InputError(
+                f"{folder / shard_file('tokens', number)}: has the id {largest:,} where the "
+                f"vocabulary has {len(corpus.vocabulary):,}; {_REPAIR_HINT}"
+            )
+        if not _has_sentences(shard):
+            raise InputError(
+                f"{folder / shard_file('sentences', number)}: has offsets of no sentences; "
+                f"{_REPAIR_HINT}"
+            )
+
+
+def _has_sentences(shard: Shard) -> bool:
+    """Whether the offsets divide all tokens, each behind a boundary."""
+    if shard.sentences[0] != 1 or shard.sentences[-1] != len(shard.tokens):
+        return False
+    # Each block with the first offset of the next.
+    for offsets in _blocks(shard.sentences, overlap=1):
+        if not (offsets[:-1] < offsets[1:]).all() or offsets.max() > len(shard.tokens):
+            return False
+        if not (shard.tokens[offsets - 1] == BOUNDARY).all():
+            return False
+    return True
+
+
+def _blocks(array: NDArray[Any], overlap: int = 0) -> Iterator[NDArray[Any]]:
+    for start in range(0, len(array), _BLOCK):
+        yield array[start : start + _BLOCK + overlap]
+
+
+def _fingerprint(corpus: Corpus) -> str:
+    digests = [hashlib.sha256((corpus.folder / VOCABULARY_TSV).read_bytes())]
+    for arrays in zip(*((shard.tokens, shard.sentences) for shard in corpus.shards), strict=True):
+        digest = hashlib.sha256()
+        for array in arrays:
+            for block in _blocks(array):
+                digest.update(block.data)
+        digests.append(digest)
+    return hashlib.sha256(b"".join(digest.digest() for digest in digests)).hexdigest()
 
 
 def read_manifest(folder: StoragePath) -> Manifest:
+    """The manifest of a corpus.
+
+    Raises:
+        InputError: there is none, or it is damaged.
+    """
     path = folder / MANIFEST
     if not folder.exists():
         raise InputError(f"{folder}: no such folder; make a corpus with 'pair2vec prepare'")
@@ -154,17 +247,56 @@ def read_manifest(folder: StoragePath) -> Manifest:
             "if 'pair2vec prepare' was stopped, run the same command again"
         )
     try:
-        saved = json.loads(path.read_bytes())
-        if saved["format"] > CORPUS_FORMAT:
+        saved = strict_json(path.read_bytes())
+        newest = saved["format"]
+        if is_size(newest) and newest > CORPUS_FORMAT:
             raise InputError(
-                f"{folder}: corpus format {saved['format']} is newer than this version reads "
+                f"{folder}: corpus format {newest} is newer than this version reads "
                 f"({CORPUS_FORMAT}); upgrade pair2vec"
             )
-        return Manifest(**{field.name: saved[field.name] for field in fields(Manifest)})
+        checksums = read_checksums(path, saved, _REPAIR_HINT)
+        names = [field.name for field in fields(Manifest) if field.name != CHECKSUMS]
+        if CHECKSUMS not in saved and saved.keys() != set(names):
+            raise ValueError("a manifest of an older version has these names and no others")
+        manifest = Manifest(**{name: saved[name] for name in names}, checksums=checksums)
+    except InputError:
+        raise
     except (ValueError, KeyError, TypeError) as error:
-        if isinstance(error, InputError):
-            raise
-        raise InputError(f"{path}: not a corpus manifest; prepare the corpus again") from error
+        raise InputError(f"{path}: not a corpus manifest; {_REPAIR_HINT}") from error
+    if not _is_consistent(manifest):
+        raise InputError(f"{path}: what it says of the corpus does not fit; {_REPAIR_HINT}")
+    return manifest
+
+
+def _is_consistent(manifest: Manifest) -> bool:
+    """Whether all is of its type, and the shards have what the whole has."""
+    counts = (manifest.documents, manifest.sentences, manifest.tokens, manifest.text_tokens)
+    lists = (manifest.shards, manifest.dropped, manifest.sources)
+    sizes = manifest.shards
+    if not (
+        all(map(is_size, (*counts, manifest.format, manifest.words, manifest.invalid_bytes)))
+        and all(isinstance(value, list) for value in lists)
+        and isinstance(manifest.settings, dict)
+        and isinstance(manifest.version, str)
+        and isinstance(manifest.fingerprint, str)
+        and manifest.dtype in _DTYPES
+        and sizes
+        and all(isinstance(size, dict) and {"ids", "sentences"} <= size.keys() for size in sizes)
+        and all(is_size(size[name]) for size in sizes for name in ("ids", "sentences"))
+        and manifest.checksums.keys() in (set(), {*_checked_files(manifest)})
+        and all(_is_word_count(entry) for entry in manifest.dropped)
+        and all(isinstance(source, dict) for source in manifest.sources)
+        and all(isinstance(source.get("name"), str) for source in manifest.sources)
+        and all(is_size(source.get("bytes")) for source in manifest.sources)
+    ):
+        return False
+    ids, sentences = (sum(size[name] for size in sizes) for name in ("ids", "sentences"))
+    # Each sentence ends with a boundary, and each shard begins with one.
+    return (sentences, ids - sentences - len(sizes)) == (manifest.sentences, manifest.tokens)
+
+
+def _is_word_count(entry: object) -> bool:
+    return isinstance(entry, list) and list(map(type, entry)) == [str, int] and is_size(entry[1])
 
 
 def _map_file(path: Path, dtype: str, length: int) -> NDArray[Any]:
@@ -172,8 +304,7 @@ def _map_file(path: Path, dtype: str, length: int) -> NDArray[Any]:
     actual = path.stat().st_size if path.exists() else 0
     if actual != expected:
         raise InputError(
-            f"{path}: has {actual:,} bytes where the manifest says {expected:,}; "
-            "prepare the corpus again"
+            f"{path}: has {actual:,} bytes where the manifest says {expected:,}; {_REPAIR_HINT}"
         )
     return np.memmap(path, dtype, mode="r")
 
@@ -184,7 +315,7 @@ class CorpusWriter:
     def __init__(
         self, folder: StoragePath, vocabulary: Vocabulary, shard_ids: int = SHARD_TOKENS
     ) -> None:
-        self.dtype = np.dtype("<u2" if len(vocabulary) <= 1 << 16 else "<u4")
+        self.dtype = np.dtype(_DTYPES[0] if len(vocabulary) <= 1 << 16 else _DTYPES[1])
         self.sentences = 0
         self.tokens = 0
         self._folder = folder
@@ -193,6 +324,7 @@ class CorpusWriter:
         vocabulary_tsv = vocabulary.to_tsv()
         # One digest per kind of content, so that the sizes of writes do not matter.
         self._digests = [hashlib.sha256(vocabulary_tsv), hashlib.sha256(), hashlib.sha256()]
+        self._checksums = {VOCABULARY_TSV: hashlib.sha256(vocabulary_tsv)}
         write_file(folder / VOCABULARY_TSV, vocabulary_tsv)
         self._open_shard()
 
@@ -200,19 +332,23 @@ class CorpusWriter:
         number = len(self._shards)
         self._ids = 0
         self._shard_sentences = 0
-        self._token_file = (self._folder / shard_file("tokens", number)).open("wb")
-        self._sentence_file = (self._folder / shard_file("sentences", number)).open("wb")
+        names = [shard_file(content, number) for content in ("tokens", "sentences")]
+        self._token_file, self._sentence_file = ((self._folder / n).open("wb") for n in names)
+        self._shard_digests = [hashlib.sha256() for _ in names]
+        self._checksums |= zip(names, self._shard_digests, strict=True)
         self._write_tokens(np.array([BOUNDARY]))
 
     def _write_tokens(self, ids: NDArray[Any]) -> None:
         data = ids.astype(self.dtype).tobytes()
-        self._digests[1].update(data)
+        for digest in (self._digests[1], self._shard_digests[0]):
+            digest.update(data)
         self._token_file.write(data)
         self._ids += len(ids)
 
     def _write_offsets(self, offsets: NDArray[Any]) -> None:
         data = offsets.astype("<u8").tobytes()
-        self._digests[2].update(data)
+        for digest in (self._digests[2], self._shard_digests[1]):
+            digest.update(data)
         self._sentence_file.write(data)
 
     def append(self, ids: Ids) -> None:
@@ -264,6 +400,7 @@ class CorpusWriter:
             tokens=self.tokens,
             dtype=self.dtype.str,
             shards=[asdict(size) for size in self._shards],
+            checksums={name: digest.hexdigest() for name, digest in self._checksums.items()},
             **facts,
         )
         write_file(self._folder / MANIFEST, manifest.to_json())

@@ -28,6 +28,12 @@ LONGEST_WORD = 100
 _SUGGESTED_FROM = 50_000
 """Suggestions come from this many most frequent words: comparing spellings is slow."""
 _MAX_LENGTH_DIFFERENCE = 2
+_COUNT_DIGITS = 18
+
+
+def is_count(text: str) -> bool:
+    """Whether a text is a count as we write it, and fits 64 bits: no `²`, which is a digit too."""
+    return text.isascii() and text.isdigit() and len(text) <= _COUNT_DIGITS
 
 
 class WordCount(NamedTuple):
@@ -59,15 +65,25 @@ class Vocabulary:
 
     @classmethod
     def from_tsv(cls, path: Path) -> "Vocabulary":
-        """Read what `to_tsv` wrote."""
-        lines = path.read_text(encoding="utf-8").split("\n")[:-1]
-        rows = [line.partition("\t") for line in lines]
+        """Read what `to_tsv` wrote.
+
+        Raises:
+            InputError: it is something else.
+        """
+        try:
+            lines = path.read_bytes().decode().split("\n")
+        except UnicodeDecodeError as error:
+            raise InputError(f"{path}: is not UTF-8") from error
+        rows = [line.partition("\t") for line in lines[:-1]]
         for number, (_, _, count) in enumerate(rows, start=1):
-            if not count.isdecimal():
+            if not is_count(count):
                 raise InputError(f"{path}, line {number}: expected a word, a tab and a count")
         if tuple(word for word, _, _ in rows[: len(SPECIAL_TOKENS)]) != SPECIAL_TOKENS:
             raise InputError(f"{path}: does not begin with {' '.join(SPECIAL_TOKENS)}")
-        return cls((word, int(count)) for word, _, count in rows[len(SPECIAL_TOKENS) :])
+        vocabulary = cls((word, int(count)) for word, _, count in rows[len(SPECIAL_TOKENS) :])
+        if len(vocabulary.ids) != len(vocabulary) or lines[-1]:
+            raise InputError(f"{path}: has a word twice, or is cut short")
+        return vocabulary
 
 
 class WordCounter:

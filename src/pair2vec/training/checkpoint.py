@@ -1,21 +1,28 @@
 """Checkpoints: everything needed to resume a run, as tensors and JSON in one safetensors file.
 
 One is written under a temporary name, forced to disk, then renamed; the one before it stays until
-then, so that at every moment there is a complete one.
+then, so that at every moment there is a complete one. The metadata have a checksum of the file.
 """
 
 import json
+import logging
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save
 from torch import Tensor
 
-from pair2vec.runtime.storage import PARTIAL, write_file
+from pair2vec.errors import InputError
+from pair2vec.runtime.checksums import UNSEALED, read_tensor_metadata, write_tensors
+from pair2vec.runtime.jobs import JOB_FILE
+from pair2vec.runtime.storage import PARTIAL
 
 _KEPT = 2
+_NAMES = "step-*.safetensors"
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -33,31 +40,73 @@ def checkpoint_path(folder: Path, step: int) -> Path:
 
 
 def write_checkpoint(folder: Path, checkpoint: Checkpoint) -> Path:
-    """Write a checkpoint, and remove all but the last two."""
+    """Write a checkpoint, and remove all but the last two up to it.
+
+    A later one that is there could not be read when the run was resumed.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     path = checkpoint_path(folder, checkpoint.step)
     tensors = {
         name: tensor.detach().cpu().contiguous() for name, tensor in checkpoint.tensors.items()
     }
-    state = {"state": json.dumps(checkpoint.state), "step": str(checkpoint.step)}
-    write_file(path, save(tensors, metadata=state))
-    for old in [*sorted(folder.glob("step-*.safetensors"))[:-_KEPT], *folder.glob(f"*{PARTIAL}")]:
-        old.unlink()
+    metadata = {
+        "state": json.dumps(checkpoint.state),
+        "step": str(checkpoint.step),
+        **UNSEALED,
+    }
+    write_tensors(path, save(tensors, metadata=metadata))
+    kept = [other for other in sorted(folder.glob(_NAMES)) if other.name <= path.name][-_KEPT:]
+    for other in {*folder.glob(_NAMES), *folder.glob(f"*{PARTIAL}")} - {*kept}:
+        other.unlink()
     return path
 
 
+def last_step(folder: Path) -> int | None:
+    """The step of the newest checkpoint, by its name alone; None where there is none."""
+    steps = (path.stem.removeprefix("step-") for path in folder.glob(_NAMES))
+    return max((int(step) for step in steps if step.isdecimal()), default=None)
+
+
+def check_begun(folder: Path) -> None:
+    """Refuse checkpoints of a job that is not known: to begin another would delete them.
+
+    Raises:
+        InputError: there are some, and no job file.
+    """
+    if last_step(folder) is not None and not (folder / JOB_FILE).exists():
+        raise InputError(
+            f"{folder}: has checkpoints, but no {JOB_FILE} that says what they are of; copy it "
+            "again, or start over with --overwrite"
+        )
+
+
 def last_checkpoint(folder: Path) -> Checkpoint | None:
-    """The newest checkpoint that can be read, or None."""
-    for path in sorted(folder.glob("step-*.safetensors"), reverse=True):
+    """The newest checkpoint that is not damaged, with a warning of each that is; None without any.
+
+    Raises:
+        InputError: all of them are damaged.
+    """
+    damaged = []
+    for path in sorted(folder.glob(_NAMES), reverse=True):
         try:
-            return _read(path)
-        except (SafetensorError, KeyError, TypeError, ValueError):
+            checkpoint = _read(path)
+        except (SafetensorError, OSError, KeyError, TypeError, ValueError, RecursionError) as error:
+            damaged.append(path)
+            _log.debug("%s: %s", path, error)
             continue
+        for other in damaged:
+            step = checkpoint.step
+            _log.warning("%s: is damaged; the checkpoint of step %d is taken", other, step)
+        return checkpoint
+    if damaged:
+        names = " and ".join(path.name for path in damaged)
+        raise InputError(
+            f"{folder}: all checkpoints are damaged ({names}): there is nothing to resume from; "
+            "start over with --overwrite"
+        )
     return None
 
 
 def _read(path: Path) -> Checkpoint:
-    with safe_open(path, framework="pt") as file:
-        metadata = file.metadata()
-        tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    return Checkpoint(int(metadata["step"]), tensors, json.loads(metadata["state"]))
+    metadata = read_tensor_metadata(path, older={"state", "step"})
+    return Checkpoint(int(metadata["step"]), load_file(path), json.loads(metadata["state"]))

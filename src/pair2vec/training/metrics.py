@@ -96,7 +96,7 @@ class MetricsFile:
 
     def __init__(self, path: Path, step: int) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        lines = path.read_text().splitlines(keepends=True) if path.exists() else []
+        lines = path.read_text(errors="replace").splitlines(keepends=True) if path.exists() else []
         write_file(path, "".join(line for line in lines if _step(line) <= step).encode())
         self._file: TextIO = path.open("a")
         self._events = tensorboard_writer(path.parent / "tensorboard", step)
@@ -122,7 +122,7 @@ def _step(line: str) -> float:
     """The step of a line; infinite for one that a killed process left half-written."""
     try:
         return float(json.loads(line)["step"]) if line.endswith("\n") else float("inf")
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return float("inf")
 
 

@@ -13,8 +13,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from pair2vec.errors import UsageError
-from pair2vec.model.folder import CONFIG_FILE, TRAINING_FOLDER, SavedModel, check_free
+from pair2vec.errors import InputError, UsageError
+from pair2vec.model.config import CONFIG_FILE
+from pair2vec.model.folder import TRAINING_FOLDER, SavedModel, check_free
 from pair2vec.model.tensors import Precision
 from pair2vec.runtime.devices import find_device, select_device, torch_threads
 from pair2vec.runtime.jobs import (
@@ -29,6 +30,7 @@ from pair2vec.runtime.storage import write_file
 from pair2vec.text.corpus import Corpus
 from pair2vec.text.vocabulary import SPECIAL_TOKENS
 from pair2vec.training.batches import nearest_words
+from pair2vec.training.checkpoint import check_begun
 from pair2vec.training.distributed import SINGLE_PROCESS, ProcessGroup
 from pair2vec.training.publish import publish
 from pair2vec.training.recipes import Recipe, recipe_from_json
@@ -99,6 +101,8 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
         with ranks.rank_zero_first() as is_rank_zero:
             if is_rank_zero:
                 check_free(out)
+                if not overwrite:
+                    check_begun(out / TRAINING_FOLDER)
                 held.enter_context(job.claim(resume=resume, overwrite=overwrite))
         if not job.is_same():
             raise UsageError(
@@ -137,7 +141,12 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
 def begun_recipe(out: Path) -> Recipe | None:
     """The recipe of a training begun in `out`, if there is one."""
     identity = begun_identity(out / TRAINING_FOLDER)
-    return None if identity is None else recipe_from_json(identity["recipe"])
+    try:
+        return None if identity is None else recipe_from_json(identity["recipe"])
+    except (AttributeError, KeyError, TypeError) as error:
+        raise InputError(
+            f"{out}: what was begun there is no training; give another --out, or --overwrite"
+        ) from error
 
 
 def _job_folder(
@@ -214,13 +223,21 @@ def _neighbours(
     if count < 1:
         return None
     checksum = hashlib.sha256(vectors.numpy().tobytes()).hexdigest()[:16]
-    path = corpus.folder / f"neighbours-{count}-{checksum}.npy"
+    name = f"neighbours-{count}-{checksum}"
     with exclusive_lock(corpus.folder, wait=True):
-        if path.exists():
-            return torch.from_numpy(np.load(path))
+        for path in corpus.folder.glob(f"{name}-*.npy"):
+            content = path.read_bytes()
+            if path.name == _named_by_content(name, content):
+                return torch.from_numpy(np.load(io.BytesIO(content)))
+            _log.warning("%s: is damaged; it is computed again", path)
+            path.unlink()
         sweep_partial_files(corpus.folder)
         table = nearest_words(vectors.to(device), count)
         buffer = io.BytesIO()
         np.save(buffer, table.numpy())
-        write_file(path, buffer.getvalue())
+        write_file(corpus.folder / _named_by_content(name, buffer.getvalue()), buffer.getvalue())
     return table
+
+
+def _named_by_content(name: str, content: bytes) -> str:
+    return f"{name}-{hashlib.sha256(content).hexdigest()[:16]}.npy"

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, NoReturn, Protocol
 import torch
 from torch import Tensor
 
-from pair2vec.errors import Pair2vecError, UsageError
+from pair2vec.errors import InputError, Pair2vecError, UsageError
 from pair2vec.runtime.cuda_graphs import uses_cuda_graph
 from pair2vec.runtime.devices import autocast
 from pair2vec.text.corpus import Corpus
@@ -25,6 +25,7 @@ from pair2vec.training.checkpoint import (
     Checkpoint,
     checkpoint_path,
     last_checkpoint,
+    last_step,
     write_checkpoint,
 )
 from pair2vec.training.cuda_graph_step import CudaGraphStep, DistributedCudaGraphStep
@@ -205,12 +206,7 @@ class Trainer:
 
     def run(self) -> bool:
         """Train to the end; False if `should_stop` ended the run before."""
-        checkpoint = last_checkpoint(self._run_context.folder)
-        if not self.ranks.all_equal(0 if checkpoint is None else checkpoint.step):
-            raise UsageError(
-                f"{self._run_context.folder}: not all ranks find the same checkpoint there; "
-                "train into a folder that all of them share"
-            )
+        checkpoint = self._find_checkpoint()
         if checkpoint is not None:
             self._restore(checkpoint)
         self._log_start()
@@ -230,6 +226,23 @@ class Trainer:
                     return False
             self.write_checkpoint()
         return True
+
+    def _find_checkpoint(self) -> Checkpoint | None:
+        """What to resume from: the same on all ranks, or the same error."""
+        checkpoint, damage = None, None
+        try:
+            checkpoint = last_checkpoint(self._run_context.folder)
+        except InputError as error:
+            damage = error
+        step = 0 if checkpoint is None else checkpoint.step
+        if not self.ranks.all_equal(step if damage is None else -1):
+            raise UsageError(
+                f"{self._run_context.folder}: not all ranks find the same checkpoint there; "
+                "train into a folder that all of them share"
+            )
+        if damage is not None:
+            raise damage
+        return checkpoint
 
     def _log_start(self) -> None:
         if self.ranks.rank == 0 and self.step < self.total_steps:
@@ -269,8 +282,7 @@ class Trainer:
     def _raise_diverged(self, pending: PendingMetrics) -> NoReturn:
         with torch.no_grad():
             losses = self._forward(pending.batch).losses.total()
-        checkpoint = last_checkpoint(self._run_context.folder)
-        good_step = checkpoint.step if checkpoint else None
+        good_step = last_step(self._run_context.folder)
         raise DivergedError(
             divergence_message(pending.step, pending.batch, losses, self._vocabulary, good_step)
         )

@@ -12,6 +12,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 from tests.experiments.nli.relation_world import FAMILIES, data, examples, input_paths, settings
+from tests.tiny_model import reseal
 
 from pair2vec.errors import InputError, UsageError
 from pair2vec.experiments.nli.classifier import Classifier, explain, load_classifier
@@ -19,6 +20,7 @@ from pair2vec.experiments.nli.examples import LABELS, NliExample, distinct_words
 from pair2vec.experiments.nli.train import LabelledExamples, NliData, train_classifier
 from pair2vec.experiments.tasks.inputs import InputPaths, PairsConfig, open_inputs
 from pair2vec.injection.pair_attention import PairAttention
+from pair2vec.runtime.checksums import with_checksums
 from pair2vec.training.train import Interrupted
 
 UNSEEN = examples(range(FAMILIES - 15, FAMILIES), extra=3)
@@ -175,9 +177,22 @@ def damaged(folder: Path, out: Path, damage: Callable[[Path], object]) -> Path:
 
 
 def change(**changes: object) -> Callable[[Path], object]:
+    """Another config with right checksums."""
+
     def damage(out: Path) -> None:
-        config = json.loads((out / "config.json").read_bytes())
-        (out / "config.json").write_text(json.dumps({**config, **changes}))
+        config = {**json.loads((out / "config.json").read_bytes()), **changes}
+        sealed = with_checksums("config.json", config, config["checksums"])
+        (out / "config.json").write_text(json.dumps(sealed))
+
+    return damage
+
+
+def flip_bit(name: str) -> Callable[[Path], object]:
+    def damage(out: Path) -> None:
+        content = bytearray((out / name).read_bytes())
+        # In a weight, or in a figure of the config.
+        content[-5 if name == "weights.safetensors" else content.index(b"100.0") + 2] ^= 1
+        (out / name).write_bytes(content)
 
     return damage
 
@@ -192,6 +207,9 @@ def change(**changes: object) -> Callable[[Path], object]:
         (lambda out: (out / "config.json").write_text("{"), "is not the config of an NLI class"),
         (lambda out: (out / "weights.safetensors").unlink(), "weights.safetensors: no such file"),
         (lambda out: (out / "weights.safetensors").write_bytes(b"12345678"), "is damaged"),
+        (flip_bit("weights.safetensors"), "weights.safetensors: is damaged: its checksum is not"),
+        (flip_bit("config.json"), "config.json: is damaged, or was edited by hand; train or copy"),
+        (lambda out: (out / "config.json").write_text("[" * 99_999), "is not the config of an NLI"),
         (change(format=9), "format 9 is newer than this version reads"),
         (change(settings={"esim": {"hiden": 3}}), "does not say how .* esim.hidden"),
         (change(settings={"esim": {"hidden": 3}}), "have shape .* where its settings"),
@@ -225,9 +243,7 @@ def test_another_pair_model_in_the_place_of_the_one_it_was_trained_with_is_refus
     swapped = tmp_path / "swapped"
     shutil.copytree(config["inputs"]["pair_model"], swapped)
     # As many words, of the same corpus and under the same name: only the content differs.
-    model = json.loads((swapped / "config.json").read_bytes())
-    model["recipe"]["negatives"] = {"words": 0}
-    (swapped / "config.json").write_text(json.dumps(model))
+    reseal(swapped, lambda config: config["recipe"].update(negatives={"words": 0}))
     with pytest.raises(InputError, match="another content of --pair-model"):
         load_classifier(folder, ["the"], moved={"pair_model": str(swapped)})
 

@@ -17,6 +17,7 @@ from pair2vec.experiments.nli.comparison import (
 )
 from pair2vec.experiments.nli.evaluate import LabelAccuracy
 from pair2vec.experiments.report.grid import escaped, markdown_row
+from pair2vec.runtime.jobs import LOCK_FILE, exclusive_lock
 from pair2vec.runtime.storage import PARTIAL, write_file
 
 COMPARISON_PAGE = "index.md"
@@ -68,7 +69,7 @@ def check_page_folder(folder: Path) -> None:
     page = folder / COMPARISON_PAGE
     if not folder.exists() or (page.is_file() and page.read_bytes().startswith(_TITLE.encode())):
         return
-    pictures = (CATEGORIES, EXAMPLES)
+    pictures = (CATEGORIES, EXAMPLES, LOCK_FILE)
     names = sorted(path.name for path in folder.iterdir() if path.name not in pictures)
     if others := [name for name in names if not name.endswith(PARTIAL)]:
         raise UsageError(
@@ -79,11 +80,12 @@ def check_page_folder(folder: Path) -> None:
 def write_page(folder: Path, page: str, pictures: Mapping[str, bytes]) -> Path:
     """Write a page over an earlier one in `folder`; the page is written last."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name in _FILES:
-        (folder / name).unlink(missing_ok=True)
-    for name, picture in pictures.items():
-        write_file(folder / name, picture)
-    write_file(folder / COMPARISON_PAGE, page.encode())
+    with exclusive_lock(folder):
+        for name in _FILES:
+            (folder / name).unlink(missing_ok=True)
+        for name, picture in pictures.items():
+            write_file(folder / name, picture)
+        write_file(folder / COMPARISON_PAGE, page.encode())
     return folder / COMPARISON_PAGE
 
 

@@ -22,6 +22,7 @@ from pair2vec.experiments.report.sections import (
     runs_part,
     slots_part,
 )
+from pair2vec.runtime.jobs import LOCK_FILE, exclusive_lock
 from pair2vec.runtime.storage import PARTIAL, write_file
 
 REPORT_PAGE = "index.html"
@@ -69,7 +70,7 @@ def check_report_folder(folder: Path) -> None:
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder}: is a file, not a folder; give another --out")
     names = sorted(path.name for path in folder.iterdir()) if folder.exists() else []
-    own = {REPORT_PAGE, REPORT_TEXT, REPORT_PICTURE}
+    own = {REPORT_PAGE, REPORT_TEXT, REPORT_PICTURE, LOCK_FILE}
     others = [name for name in names if name not in own and not name.endswith(PARTIAL)]
     if others:
         raise UsageError(
@@ -81,16 +82,16 @@ def write_report(folder: Path, parts: Sequence[ReportPart], head: Sequence[str])
     """Write a report over an earlier one in `folder`: each file atomically, the page last."""
     curves = next((part.curves for part in parts if part.curves), None)
     svg = alpha_svg(curves) if curves else None
-    folder.mkdir(parents=True, exist_ok=True)
-    if svg is None:
-        (folder / REPORT_PICTURE).unlink(missing_ok=True)
-    else:
-        write_file(folder / REPORT_PICTURE, svg.encode())
     lines = [_TITLE, *head]
-    write_file(
-        folder / REPORT_TEXT, _markdown_page(lines, parts, REPORT_PICTURE if svg else None).encode()
-    )
-    write_file(folder / REPORT_PAGE, _html_page(lines, parts, svg).encode())
+    text = _markdown_page(lines, parts, REPORT_PICTURE if svg else None)
+    folder.mkdir(parents=True, exist_ok=True)
+    with exclusive_lock(folder):
+        if svg is None:
+            (folder / REPORT_PICTURE).unlink(missing_ok=True)
+        else:
+            write_file(folder / REPORT_PICTURE, svg.encode())
+        write_file(folder / REPORT_TEXT, text.encode())
+        write_file(folder / REPORT_PAGE, _html_page(lines, parts, svg).encode())
     return folder / REPORT_PAGE
 
 

@@ -3,9 +3,11 @@
 A folder of
 
 - ``weights.safetensors``: the trained weights; frozen word and pair vectors stay where they are;
-- ``config.json``: written last; its presence means that the network is complete.
+- ``config.json``: written last; its presence means that the network is complete. It has checksums
+  of the weights and of itself.
 """
 
+import hashlib
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -26,6 +28,7 @@ from pair2vec.experiments.tasks.inputs import (
 )
 from pair2vec.experiments.tasks.layers import copy_weights, set_weights
 from pair2vec.experiments.tasks.task import NetworkSpec, NetworkT, SettingsT, Trained
+from pair2vec.runtime.checksums import CHECKSUMS, read_checksums, with_checksums
 from pair2vec.runtime.devices import find_device
 from pair2vec.runtime.storage import PARTIAL, write_file
 from pair2vec.training.recipes import with_settings
@@ -36,6 +39,7 @@ WEIGHTS = "weights.safetensors"
 TRAINING_STATE = "training"
 """Beside these, the folder with what training needs to resume."""
 
+_REPAIR_HINT = "train or copy it again"
 _Spec = NetworkSpec[Any, Any]
 
 
@@ -55,11 +59,17 @@ def save_network(
     folder.mkdir(parents=True, exist_ok=True)
     # Without its config, nothing in the folder is taken for a network.
     (folder / NETWORK_CONFIG).unlink(missing_ok=True)
-    write_file(folder / WEIGHTS, save(weights))
-    write_file(
-        folder / NETWORK_CONFIG, f"{json.dumps(facts, indent=2, ensure_ascii=False)}\n".encode()
+    content = save(weights)
+    write_file(folder / WEIGHTS, content)
+    # Twice: what is checked is what is read back.
+    whole = with_checksums(
+        NETWORK_CONFIG,
+        json.loads(json.dumps(facts)),
+        {WEIGHTS: hashlib.sha256(content).hexdigest()},
     )
-    return facts
+    text = f"{json.dumps(whole, indent=2, ensure_ascii=False)}\n"
+    write_file(folder / NETWORK_CONFIG, text.encode())
+    return whole
 
 
 def load_network(
@@ -87,7 +97,7 @@ def load_network(
     settings, named = _settings_and_inputs(spec, folder, config)
     if "input_hashes" not in config:
         raise InputError(f"{folder / NETWORK_CONFIG}: has no hashes of its inputs; train it again")
-    weights = _read_weights(folder / WEIGHTS)
+    weights = _read_weights(folder / WEIGHTS, config.get(CHECKSUMS, {}))
     paths = named.replaced(moved or {})
     inputs = open_inputs(paths, words, settings.pairs)
     check_input_hashes(input_hashes(paths), config["input_hashes"], folder)
@@ -131,6 +141,7 @@ def read_config(spec: _Spec, folder: Path) -> dict[str, Any]:
             f"{folder}: format {config['format']} is newer than this version reads "
             f"({spec.format}); upgrade pair2vec"
         )
+    read_checksums(folder / NETWORK_CONFIG, config, _REPAIR_HINT)
     return config
 
 
@@ -138,19 +149,26 @@ def _parse_config(spec: _Spec, path: Path) -> dict[str, Any] | None:
     """The config of a network of this task; None if it is of something else."""
     try:
         config = json.loads(path.read_bytes())
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     is_ours = isinstance(config, dict) and config.get("kind") == spec.name
     return config if is_ours and isinstance(config.get("format"), int) else None
 
 
-def _read_weights(path: Path) -> dict[str, torch.Tensor]:
+def _read_weights(path: Path, checksums: Mapping[str, str]) -> dict[str, torch.Tensor]:
+    """The weights; `checksums` has one of their file unless an older version wrote it."""
     try:
-        return load(path.read_bytes())
+        content = path.read_bytes()
+        weights = load(content)
     except FileNotFoundError as error:
-        raise InputError(f"{path}: no such file; train or copy it again") from error
+        raise InputError(f"{path}: no such file; {_REPAIR_HINT}") from error
     except SafetensorError as error:
-        raise InputError(f"{path}: is damaged ({error}); train or copy it again") from error
+        raise InputError(f"{path}: is damaged ({error}); {_REPAIR_HINT}") from error
+    if path.name in checksums and checksums[path.name] != hashlib.sha256(content).hexdigest():
+        raise InputError(
+            f"{path}: is damaged: its checksum is not the recorded one; {_REPAIR_HINT}"
+        )
+    return weights
 
 
 def check_network_folder(spec: _Spec, folder: Path) -> None:

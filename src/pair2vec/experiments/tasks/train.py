@@ -27,6 +27,7 @@ from pair2vec.experiments.tasks.trainer import (
 from pair2vec.runtime.cuda_graphs import BatchT
 from pair2vec.runtime.devices import find_device, forked_rng, select_device, torch_threads
 from pair2vec.runtime.jobs import JobFolder, empty_folder
+from pair2vec.training.checkpoint import check_begun
 from pair2vec.training.recipes import with_settings
 from pair2vec.training.train import Interrupted
 
@@ -108,6 +109,8 @@ def train_network(  # noqa: PLR0913 - the options of a command, side by side
         # What is wrong with the inputs shows before anything is written.
         inputs = open_inputs(paths, words, settings.pairs)
         check_network_folder(spec, out)
+        if not overwrite:
+            check_begun(out / TRAINING_STATE)
         job = job_folder()
         with job.claim(resume=resume, overwrite=overwrite):
             run_context = SupervisedRunContext(

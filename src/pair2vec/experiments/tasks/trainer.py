@@ -18,7 +18,7 @@ from pair2vec.experiments.tasks.task import DevScores, SupervisedConfig, Task, T
 from pair2vec.runtime.cuda_graphs import BatchT, GraphedFunction, tree_to, uses_cuda_graph
 from pair2vec.runtime.devices import autocast, generator_states, set_generator_states
 from pair2vec.runtime.prefetch import prefetch
-from pair2vec.training.checkpoint import Checkpoint, last_checkpoint, write_checkpoint
+from pair2vec.training.checkpoint import Checkpoint, last_checkpoint, last_step, write_checkpoint
 from pair2vec.training.metrics import MetricsFile
 from pair2vec.training.optim import Adam, DevPlateau, StepRate
 from pair2vec.training.steps import clip
@@ -220,11 +220,11 @@ class SupervisedTrainer(Generic[BatchT]):
         means = {name: float(s) / self._batches_summed for name, s in self._sums.items()}
         if all(map(math.isfinite, means.values())):
             return means
-        checkpoint = last_checkpoint(self._run_context.folder)
+        good_step = last_step(self._run_context.folder)
         raise DivergedError(
             f"the loss or its gradient is not a number at step {self.step}, or at one of the "
             f"{self._batches_summed - 1} before it; "
-            + (f"the last good checkpoint is of step {checkpoint.step}; " if checkpoint else "")
+            + ("" if good_step is None else f"the last good checkpoint is of step {good_step}; ")
             + "train anew with a lower training.rate and --overwrite"
         )
 
