@@ -70,7 +70,7 @@ def test_names_that_cannot_be_told_apart_or_printed_are_refused(
 ) -> None:
     folder = taught_model(tmp_path)
     describe_model(folder, {"relations": {"names": names}})
-    with pytest.raises(InputError, match="do not fit|is damaged"):
+    with pytest.raises(InputError, match=r"do not fit|is damaged"):
         pair2vec.load(folder).relate("hot", "cold")
 
 
