@@ -21,8 +21,8 @@ from pair2vec.experiments.evaluation.analogy_sets import BATS_GROUPS
 from pair2vec.model.folder import SavedModel, load_model
 from pair2vec.relations.head import CONFIG_KEY
 from pair2vec.teaching.label import Labels
-from pair2vec.teaching.relation_task import RelationTask, RelationTaskConfig, TaskData
-from pair2vec.teaching.teach import teaching_facts
+from pair2vec.teaching.relation_task import RelationTask, RelationTaskConfig
+from pair2vec.teaching.teach import task_data
 from pair2vec.training.recipes import Recipe, resolve
 from quality import (
     SharedInputs,
@@ -105,10 +105,7 @@ def make_task(
     """The relation loss of a row; None for the model of text alone."""
     if config is None:
         return None
-    gold, dev = labels.labelled("train"), labels.labelled("dev")
-    facts = teaching_facts(config, labels)
-    data = TaskData(labels.relations, labels.taught(), gold, dev, facts)
-    size = recipe.pair.dimension
+    data, size = task_data(config, labels), recipe.pair.dimension
     return RelationTask(config, inputs.corpus.vocabulary, data, size, inputs.device)
 
 

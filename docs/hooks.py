@@ -35,6 +35,7 @@ def recipes() -> Iterator[str]:
 
 def settings() -> Iterator[str]:
     """The settings by group, with the values of three recipes."""
+    from pair2vec.ranges import declared_ranges
     from pair2vec.training.recipes import RECIPES
 
     shown = [RECIPES[name]() for name in ("paper", "fast", "tiny")]
@@ -43,15 +44,17 @@ def settings() -> Iterator[str]:
         if not is_dataclass(configs[0]):
             continue
         meanings = _attribute_docstrings(type(configs[0]))
+        ranges = declared_ranges(type(configs[0]))
         rows = []
         for setting in fields(configs[0]):
             paper, *others = (_value(getattr(config, setting.name)) for config in configs)
             values = [paper, *(value if value != paper else "" for value in others)]
             meaning = _cell(meanings.get(setting.name, ""))
-            rows.append(f"| `{setting.name}` | {' | '.join(values)} | {meaning} |")
+            allowed = ranges.get(setting.name, "")
+            rows.append(f"| `{setting.name}` | {' | '.join(values)} | {allowed} | {meaning} |")
         yield f"### `{group.name}`\n\n{_prose(type(configs[0]).__doc__)}"
         yield "\n".join(
-            ["| setting | paper | fast | tiny | meaning |", "| --- " * 5 + "|", *rows],
+            ["| setting | paper | fast | tiny | range | meaning |", "| --- " * 6 + "|", *rows],
         )
 
 

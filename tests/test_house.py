@@ -16,9 +16,9 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "pair2vec"
 DESIGN = ROOT / "docs" / "explanation" / "design.md"
 
-FOUNDATIONS = {"errors", "arrays", "version"}
+FOUNDATIONS = {"errors", "arrays", "ranges", "version"}
 WITHOUT_TORCH = (
-    "text triples theory model query relations wordnet lexicon server cli api arrays errors"
+    "text triples theory model query relations wordnet lexicon server cli api arrays errors ranges"
 ).split()
 
 

@@ -1,7 +1,7 @@
 """Errors that a user can fix: each message is one line with what, where, and what to do."""
 
-STOPPED = "stopped; prepare resumes when run again, train with --resume"
-"""What is said of a command that Ctrl-C ended."""
+STOPPED = "stopped; prepare and lexicon resume when run again, others with --resume"
+"""What is said of a command that Ctrl-C or SIGTERM ended."""
 
 
 class Pair2vecError(Exception):

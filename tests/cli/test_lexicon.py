@@ -1,12 +1,21 @@
 """`pair2vec lexicon`: from a corpus and a list of terms to a file."""
 
+import os
+import shutil
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from tests.command import assert_fails, pair2vec
+from tests.command import assert_fails, pair2vec, pair2vec_process
 from tests.lexicon.small_corpus import make_corpus
 from tests.lexicon.test_build import RELATIONS, TEXT, WORDS
 from tests.tiny_model import save_tiny_model
+
+from pair2vec.errors import STOPPED
+from pair2vec.lexicon.inverted_index import open_index
+from pair2vec.text.corpus import open_corpus
 
 
 @pytest.fixture
@@ -66,6 +75,84 @@ def test_relations_of_a_taught_model_are_those_of_its_head(tmp_path: Path) -> No
     assert done.returncode == 0, done.stderr
     unknown = pair2vec(*command, *options, "located-in", stdin=b"hot\ncold\n")
     assert_fails(unknown, 2, "it must be one of synonym, antonym, hypernym, hyponym")
+
+
+STOP_AT_THE_SECOND_PART = """
+import os
+from pair2vec.cli.main import main
+from pair2vec.lexicon import build
+
+build_part, build._TERMS_PER_TASK = build.build_part, 2
+
+def stop_at_the_second(task):
+    if task.first and os.environ["SIGNAL"]:
+        os.kill(os.getpid(), int(os.environ["SIGNAL"]))
+    return build_part(task)
+
+build.build_part = stop_at_the_second
+main()
+"""
+
+
+def test_sigterm_ends_it_with_one_line_and_it_resumes(command: list[str], tmp_path: Path) -> None:
+    def run(name: str, signal_number: str = "") -> "subprocess.CompletedProcess[str]":
+        arguments = [
+            *command,
+            "--words",
+            str(tmp_path / "terms.txt"),
+            "--out",
+            str(tmp_path / name),
+        ]
+        return subprocess.run(
+            [sys.executable, "-c", STOP_AT_THE_SECOND_PART, *arguments],
+            env={**os.environ, "SIGNAL": signal_number},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    stopped = run("lexicon.tsv", str(int(signal.SIGTERM)))
+    assert stopped.returncode == 128 + signal.SIGTERM, stopped.stderr
+    assert stopped.stderr.splitlines()[-1] == f"pair2vec: {STOPPED}"
+    assert len(list((tmp_path / "lexicon.tsv.begun").glob("terms-*"))) == 1
+    assert run("lexicon.tsv").returncode == run("at_once.tsv").returncode == 0
+    assert (tmp_path / "lexicon.tsv").read_bytes() == (tmp_path / "at_once.tsv").read_bytes()
+
+
+def test_a_full_disk_is_a_failure_that_says_how_to_resume(
+    command: list[str], tmp_path: Path
+) -> None:
+    words = ["--words", str(tmp_path / "terms.txt")]
+    arguments = [*command, *words, "--out", str(tmp_path / "lexicon.tsv")]
+    failed = pair2vec_process(*arguments, largest_file=1_000)
+    where = "occurrences: File too large; make room and run the same command again to resume"
+    assert_fails(failed, 1, where)
+    opened = open_corpus(command[1])
+    open_index(opened)
+    failed = pair2vec_process(*arguments, largest_file=1_000)
+    assert_fails(failed, 1, "lexicon.tsv: File too large; make room and run the same command again")
+    assert pair2vec(*arguments).returncode == 0
+
+
+def test_an_index_that_does_not_fit_on_the_disk_is_a_failure(
+    command: list[str], tmp_path: Path
+) -> None:
+    # A memory-mapped file that runs out of disk kills its process with SIGBUS.
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(disk)]
+    if subprocess.run(mount, capture_output=True, check=False).returncode:
+        pytest.skip("mounting a small disk needs to be root")
+    try:
+        shutil.copytree(command[1], disk / "corpus")
+        command[1] = str(disk / "corpus")
+        free = shutil.disk_usage(disk).free
+        (disk / "rest").write_bytes(bytes(free - 8_192))
+        words = ["--words", str(tmp_path / "terms.txt"), "--out", str(tmp_path / "lexicon.tsv")]
+        done = pair2vec_process(*command, *words)
+        assert_fails(done, 1, "occurrences: No space left on device; make room and run the same")
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
 
 
 def test_what_cannot_be_is_one_line(command: list[str], tmp_path: Path) -> None:

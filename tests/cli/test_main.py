@@ -14,6 +14,7 @@ import pytest
 from tests.command import pair2vec
 
 from pair2vec.cli.main import EXTRAS
+from pair2vec.errors import STOPPED
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,7 +30,8 @@ def test_version_is_printed() -> None:
     assert pair2vec("--version").stdout.startswith("pair2vec 0.")
 
 
-def test_ctrl_c_ends_a_command_with_one_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_a_command_with_one_line(tmp_path: Path, number: signal.Signals) -> None:
     out = tmp_path / "corpus"
     command = [sys.executable, "-m", "pair2vec", "prepare", "-", "--out", str(out)]
     # A shell that runs tests in the background has them ignore Ctrl-C, and their children, too.
@@ -40,41 +42,43 @@ def test_ctrl_c_ends_a_command_with_one_line(tmp_path: Path) -> None:
     signal.signal(signal.SIGINT, before)
     while not out.exists():
         time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, messages = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert messages.splitlines()[-1] == (
-        "pair2vec: stopped; prepare resumes when run again, train with --resume"
-    )
+    assert process.returncode == 128 + number
+    assert messages.splitlines()[-1] == (f"pair2vec: {STOPPED}")
     assert "Traceback" not in messages
 
 
-CTRL_C_AT_AN_IMPORT = """
+SIGNAL_AT_AN_IMPORT = """
 import os, signal, sys
 
-class CtrlC:
+class Signal:
     def find_spec(self, name, path=None, target=None):
         is_worker = "--multiprocessing-fork" in sys.orig_argv
-        if name == os.environ["CTRL_C_AT"] and is_worker == bool(os.environ["IN_A_WORKER"]):
+        if name == os.environ["SIGNAL_AT"] and is_worker == bool(os.environ["IN_A_WORKER"]):
             sys.meta_path.remove(self)
-            os.killpg(0, signal.SIGINT)
+            os.killpg(0, int(os.environ["SIGNAL"]))
 
-sys.meta_path.insert(0, CtrlC())
+sys.meta_path.insert(0, Signal())
 """
 
 
 @pytest.mark.parametrize(
-    ("module", "in_a_worker"),
+    ("module", "in_a_worker", "number"),
     [
-        *(("typer", False), ("rich.table", False), ("pair2vec.cli.train", False)),
-        *(("numpy", False), ("pair2vec.text.pieces", False), ("pair2vec.text.pieces", True)),
+        *((name, False, signal.SIGINT) for name in ("typer", "rich.table", "pair2vec.cli.train")),
+        *((name, False, signal.SIGINT) for name in ("numpy", "pair2vec.text.pieces")),
+        *(("pair2vec.text.pieces", True, number) for number in (signal.SIGINT, signal.SIGTERM)),
     ],
 )
-def test_ctrl_c_while_a_command_starts_ends_it_with_one_line(
-    text: Path, tmp_path: Path, module: str, in_a_worker: bool
+def test_a_signal_while_a_command_starts_ends_it_with_one_line(
+    text: Path, tmp_path: Path, module: str, in_a_worker: bool, number: signal.Signals
 ) -> None:
-    (tmp_path / "sitecustomize.py").write_text(CTRL_C_AT_AN_IMPORT)
-    environment = {"CTRL_C_AT": module, "IN_A_WORKER": "1" if in_a_worker else ""}
+    (tmp_path / "sitecustomize.py").write_text(SIGNAL_AT_AN_IMPORT)
+    environment = {"SIGNAL_AT": module, "IN_A_WORKER": "1" if in_a_worker else ""}
+    environment["SIGNAL"] = str(int(number))
+    paths = [str(tmp_path), os.environ.get("PYTHONPATH", "")]
+    environment["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
     command = [sys.executable, "-m", "pair2vec", "prepare", str(text), "--workers", "2"]
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     process = subprocess.Popen(
@@ -82,12 +86,12 @@ def test_ctrl_c_while_a_command_starts_ends_it_with_one_line(
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-        env={**os.environ, **environment, "PYTHONPATH": str(tmp_path)},
+        env={**os.environ, **environment},
     )
     signal.signal(signal.SIGINT, before)
     _, messages = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert messages == "pair2vec: stopped; prepare resumes when run again, train with --resume\n"
+    assert process.returncode == 128 + number
+    assert messages == f"pair2vec: {STOPPED}\n"
 
 
 OPTIONAL = tuple(EXTRAS)

@@ -96,8 +96,9 @@ def test_two_trainings_never_write_to_one_folder(folder: Path, tmp_path: Path) -
         assert_fails(done, 2, "another pair2vec process is writing to it")
 
 
-def test_ctrl_c_leaves_a_checkpoint_that_resume_continues_from(
-    folder: Path, tmp_path: Path
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_leaves_a_checkpoint_that_resume_continues_from(
+    folder: Path, tmp_path: Path, number: signal.Signals
 ) -> None:
     out = tmp_path / "model"
     arguments = [sys.executable, "-m", "pair2vec", *map(str, train_arguments(folder))]
@@ -109,9 +110,9 @@ def test_ctrl_c_leaves_a_checkpoint_that_resume_continues_from(
     while not metrics.exists() or not metrics.read_text():
         assert process.poll() is None
         time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, stderr = process.communicate()
-    assert process.returncode == 130, stderr
+    assert process.returncode == 128 + number, stderr
     assert "stopped with a checkpoint; continue with the same command and --resume" in stderr
     assert list((out / "training").glob("step-*.safetensors"))
     done = subprocess.run([*arguments, "--resume"], capture_output=True, text=True, check=False)

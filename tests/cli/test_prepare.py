@@ -1,11 +1,13 @@
 """``pair2vec prepare`` as a user runs it: what it prints, and how it fails."""
 
+import bz2
 import gzip
 import json
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -112,11 +114,55 @@ def test_malformed_xml_is_a_failure_that_names_the_place(tmp_path: Path, workers
 
 
 def test_invalid_utf8_is_replaced_counted_and_reported(tmp_path: Path) -> None:
-    (tmp_path / "latin1.txt").write_bytes("Café au lait. Déjà vu.".encode("latin-1"))
-    done = pair2vec("prepare", tmp_path / "latin1.txt", "--out", tmp_path / "corpus")
+    (tmp_path / "mixed.txt").write_bytes(
+        "Café, thé, déjà vu.".encode() + b" Caf\xe9 d\xe9j\xe0 vu."
+    )
+    done = pair2vec("prepare", tmp_path / "mixed.txt", "--out", tmp_path / "corpus")
     assert done.returncode == 0
     assert "invalid UTF-8" in done.stdout
     assert "3 places" in done.stdout
+
+
+def test_text_in_another_encoding_is_refused_with_its_name_and_read_with_it(tmp_path: Path) -> None:
+    text, out = tmp_path / "latin1.txt", tmp_path / "corpus"
+    text.write_bytes("Café au lait. Déjà vu.".encode("latin-1"))
+    refused = pair2vec("prepare", text, "--out", out)
+    assert_fails(refused, 1, "latin1.txt: is not UTF-8", "Latin-1: give --encoding latin-1")
+    piped = pair2vec("prepare", "-", "--out", out, stdin=text.read_bytes())
+    assert_fails(piped, 1, "standard input: is not UTF-8")
+    assert_fails(
+        pair2vec("prepare", text, "--out", out, "--encoding", "latin-11"), 2, "no such encoding"
+    )
+    other = tmp_path / "other"
+    assert pair2vec("prepare", text, "--out", other, "--encoding", "latin-1").returncode == 0
+    assert "déjà" in open_corpus(other).vocabulary
+
+
+def streams(content: bytes) -> bytes:
+    """bzip2 as Wikipedia publishes it; a single stream of this size would be lost altogether."""
+    starts = range(0, len(content), 5_000)
+    return b"".join(bz2.compress(content[start : start + 5_000]) for start in starts)
+
+
+@pytest.mark.parametrize("compress", [bytes, gzip.compress, streams])
+def test_a_dump_cut_short_is_refused_or_kept_as_far_as_it_is_whole(
+    tmp_path: Path, compress: Callable[[bytes], bytes]
+) -> None:
+    pages = "".join(
+        f"<page><title>A{n}</title><revision><text>{os.urandom(500).hex()}</text></revision></page>"
+        for n in range(200)
+    )
+    whole = compress(f"<mediawiki>{pages}</mediawiki>".encode())
+    (tmp_path / "dump.xml").write_bytes(whole[: len(whole) * 3 // 4])
+    arguments = ("prepare", tmp_path / "dump.xml", "--out", tmp_path / "corpus")
+    assert_fails(pair2vec(*arguments), 1, "dump.xml: the ", "cut short", "--truncated ok")
+    assert_fails(pair2vec(*arguments, "--truncated", "yes"), 2, "it must be one of refuse, ok")
+    done = pair2vec(*arguments, "--truncated", "ok", "--overwrite")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("the dump is cut short") == 1
+    manifest = open_corpus(tmp_path / "corpus").manifest
+    assert 140 < manifest.documents <= 150
+    assert manifest.settings["truncated_ok"] is True
 
 
 # Resource usage would count the memory of this process, which it is forked from.

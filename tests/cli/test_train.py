@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import console
-from tests.command import assert_fails, pair2vec
+from tests.command import assert_fails, pair2vec, pair2vec_process
 
 from pair2vec.cli.messages import ProgressView, show_progress
 from pair2vec.cli.train import TrainingView
@@ -49,16 +49,20 @@ def test_train_makes_a_model_that_info_describes(world: Path, tmp_path: Path) ->
     assert_fails(again, 2, "already holds a model", "--overwrite")
 
 
-def test_ctrl_c_writes_a_checkpoint_and_says_how_to_resume(world: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_writes_a_checkpoint_and_says_how_to_resume(
+    world: Path, tmp_path: Path, number: signal.Signals
+) -> None:
     out = tmp_path / "model"
     command = [sys.executable, "-m", "pair2vec", "train", str(world), "--out", str(out), *SMALL]
     command += ["--set=training.epochs=3"]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     while not (out / "training" / "metrics.jsonl").exists():
         time.sleep(0.02)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, messages = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == 128 + number
+    assert list((out / "training").glob("step-*.safetensors"))
     assert f"resume with: pair2vec train {world} --out {out} --resume" in messages
     assert not (out / "config.json").exists()
     resumed = pair2vec("train", world, "--out", out, "--resume", "--device=cpu")
@@ -66,11 +70,24 @@ def test_ctrl_c_writes_a_checkpoint_and_says_how_to_resume(world: Path, tmp_path
     assert (out / "config.json").exists()
 
 
+def test_a_full_disk_is_a_failure_that_says_how_to_resume(world: Path, tmp_path: Path) -> None:
+    arguments = ["train", str(world), "--out", str(tmp_path / "model"), *SMALL]
+    arguments += ["--set=training.steps=20"]
+    failed = pair2vec_process(*arguments, largest_file=5_000)
+    assert_fails(failed, 1, "model: File too large; make room and", "same command with --resume")
+    assert not list((tmp_path / "model").rglob("*.partial"))
+    resumed = pair2vec(*arguments, "--resume")
+    assert resumed.returncode == 0, resumed.stderr
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--set=training.bach=3"], "no setting training.bach; did you mean training.batch?"),
         (["--set=training.batch=many"], "training.batch is 'many'; it must be a whole number"),
+        (["--set=training.seed=-1"], "training.seed is -1; it must be from 0 to 4,294,967,295"),
+        (["--set=training.threads=-3"], "training.threads is -3; it must be from 0 to 1,024"),
+        (["--set=training.rate=nan"], "training.rate is nan; it must be from 0 to 10"),
         (["--recipe=papers"], "no recipe 'papers'; did you mean paper?"),
         (["--device=gpu"], "no device 'gpu'"),
         (["--precision=int4"], "it must be one of float32, float16, int8"),
@@ -83,6 +100,18 @@ def test_a_wrong_setting_is_one_clear_line(
     done = pair2vec("train", world, "--out", tmp_path / "model", *options)
     assert_fails(done, 2, message)
     assert not (tmp_path / "model").exists()
+
+
+def test_a_config_that_is_not_utf8_is_one_clear_line(world: Path, tmp_path: Path) -> None:
+    (tmp_path / "latin.toml").write_bytes("# schön\n".encode("latin-1"))
+    config = ("--config", tmp_path / "latin.toml")
+    done = pair2vec("train", world, "--out", tmp_path / "model", *config)
+    assert_fails(done, 2, "latin.toml: not UTF-8 (byte 0xf6 at 5); save it as UTF-8 text")
+
+
+def test_vectors_of_an_impossible_seed_are_refused(world: Path, tmp_path: Path) -> None:
+    done = pair2vec("vectors", world, "--out", tmp_path / "w.vec", "--seed=-1")
+    assert_fails(done, 2, "seed is -1; it must be from 0 to 4,294,967,295")
 
 
 def test_vectors_are_made_and_never_overwritten_unasked(world: Path, tmp_path: Path) -> None:

@@ -196,5 +196,5 @@ def test_only_the_mlp_has_weights() -> None:
 def test_a_wrong_composition_or_number_of_layers_is_named() -> None:
     with pytest.raises(UsageError, match="'sum'; it must be one of mlp, multiply, difference"):
         PairConfig(composition="sum")
-    with pytest.raises(UsageError, match="layers is 0; it must be 1 or more"):
+    with pytest.raises(UsageError, match="layers is 0; it must be from 1 to 100"):
         PairConfig(layers=0)

@@ -1,6 +1,10 @@
-"""A small model, and a client of its server."""
+"""A small model, a client of its server, and the server as a process."""
 
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -17,12 +21,34 @@ WORDS = """
 
 
 @pytest.fixture(scope="session")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Pair2vec:
-    folder: Path = tmp_path_factory.mktemp("models") / "tiny"
-    return load(save_tiny_model(folder, WORDS))
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_tiny_model(tmp_path_factory.mktemp("models") / "tiny", WORDS)
+
+
+@pytest.fixture(scope="session")
+def model(folder: Path) -> Pair2vec:
+    return load(folder)
 
 
 @pytest.fixture
 def client(model: Pair2vec) -> Iterator[TestClient]:
     with TestClient(make_app(Resources(model)), base_url="http://127.0.0.1") as made:
         yield made
+
+
+@contextmanager
+def served(
+    folder: Path, *options: str, setup: str = ""
+) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A server process that has said its address; `setup` is run in it first."""
+    code = f"{setup}\nfrom pair2vec.cli.main import main\nmain()"
+    command = [sys.executable, "-c", code, "serve", "--model", str(folder), "--port", "0"]
+    with subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr
+        line = process.stderr.readline()
+        found = re.search(r"http://\S+", line)
+        assert found, line
+        try:
+            yield process, found.group()
+        finally:
+            process.kill()

@@ -9,9 +9,9 @@ from starlette.testclient import TestClient
 from tests.tiny_model import ALL_ANSWERS, WORDS, taught_model
 
 from pair2vec.api import DirectedPair, Pair2vec, load
-from pair2vec.server.app import HEADERS, make_app
+from pair2vec.server.access import HEADERS, ServerConfig
+from pair2vec.server.app import make_app
 from pair2vec.server.endpoints import ENDPOINTS, RELATION_ENDPOINTS, Resources
-from pair2vec.server.handlers import ServerConfig
 
 
 def answer(client: TestClient, name: str, **parameters: object) -> dict[str, object]:
@@ -53,7 +53,7 @@ def test_an_answer_repeats_the_query_with_its_defaults(client: TestClient) -> No
     content = answer(client, "analogy", a="France", b="paris", x="japan")
     assert content["query"] == {
         "command": "analogy", "a": "France", "b": "paris", "x": "japan",
-        "alpha": 0.5, "direction": "both", "search": "shortlist", "top": 10,
+        "alpha": 0.5, "direction": "both", "search": "shortlist", "top": 10, "offset": 0,
     }  # fmt: skip
 
 
@@ -187,19 +187,177 @@ def test_the_model_endpoint_has_facts_and_the_names_of_the_endpoints(client: Tes
     info = client.get("/api/model").json()
     assert info["facts"]["model"] == "tiny"
     assert info["questions"] == [endpoint.name for endpoint in ENDPOINTS]
-    assert client.get("/health").json() == {"status": "ok"}
+    assert client.get("/health").json() == client.get("/ready").json() == {"status": "ok"}
 
 
 def test_the_openapi_document_has_every_endpoint_with_its_parameters(client: TestClient) -> None:
     document = client.get("/openapi.json").json()
+    schemas = document["components"]["schemas"]
     assert document["openapi"] == "3.1.0"
+    assert "security" not in document
     for endpoint in ENDPOINTS:
         path = document["paths"][f"/api/{endpoint.name}"]
         names = [parameter["name"] for parameter in path["get"]["parameters"]]
         assert names == [parameter.name for parameter in endpoint.parameters]
         one, many = path["post"]["requestBody"]["content"]["application/json"]["schema"]["oneOf"]
-        assert list(one["properties"]) == names
-        assert many["properties"]["questions"]["items"] == one
+        name = endpoint.name.capitalize()
+        assert one == {"$ref": f"#/components/schemas/{name}Question"}
+        assert many == {"$ref": f"#/components/schemas/{name}Questions"}
+        assert list(schemas[f"{name}Question"]["properties"]) == names
+        assert schemas[f"{name}Questions"]["properties"]["questions"]["items"] == one
+
+
+def named_schemas(document: object) -> set[str]:
+    """The names that a document refers to."""
+    if isinstance(document, list):
+        return set().union(*map(named_schemas, document))
+    if not isinstance(document, dict):
+        return set()
+    here = {str(document["$ref"]).rpartition("/")[2]} if "$ref" in document else set()
+    return here.union(*map(named_schemas, document.values()))
+
+
+def test_every_named_schema_is_used_and_is_there(relating: TestClient) -> None:
+    document = relating.get("/openapi.json").json()
+    assert named_schemas(document) == {*document["components"]["schemas"]}
+    ids = [method["operationId"] for path in document["paths"].values() for method in path.values()]
+    assert len(ids) == len({*ids})
+
+
+PAIR = {"x": "hot", "y": "cold"}
+
+
+@pytest.mark.parametrize(
+    ("name", "question"),
+    [
+        ("fill", {"pattern": ["X or Y"], "x": "hot"}),
+        ("fill", {"pattern": ["X or Y", "X and Y"], **PAIR}),
+        ("pair", {**PAIR, "vector": True}),
+        ("pair", {**PAIR, "direction": "forward"}),
+        ("analogy", {"a": "hot", "b": "cold", "x": "up"}),
+        ("nearest", PAIR),
+        ("score", {**PAIR, "pattern": "X or Y"}),
+        ("words", {"start": "h"}),
+        ("relate", PAIR),
+        ("neighbours", {"word": "hot"}),
+    ],
+)
+def test_answers_are_as_the_document_says(
+    relating: TestClient, name: str, question: dict[str, object]
+) -> None:
+    jsonschema = pytest.importorskip("jsonschema", reason="answers are not checked: jsonschema")
+    document = relating.get("/openapi.json").json()
+
+    def check(content: object, shape: str) -> None:
+        schema = {**document, "$ref": f"#/components/schemas/{name.capitalize()}{shape}"}
+        jsonschema.Draft202012Validator(schema).validate(content)
+
+    check({"questions": [question, question]}, "Questions")
+    check(relating.post(f"/api/{name}", json=question).json(), "Answer")
+    many = relating.post(f"/api/{name}", json={"questions": [question, {"unheard": 1}]}).json()
+    check(many, "Answers")
+    assert "error" in many["answers"][1]
+
+
+def test_a_list_goes_on_from_an_offset(relating: TestClient) -> None:
+    for name, question in {
+        "fill": {"pattern": "X or Y", "x": "hot"},
+        "analogy": {"a": "hot", "b": "cold", "x": "up"},
+        "nearest": PAIR,
+        "neighbours": {"word": "hot"},
+        "words": {"start": "n"},
+    }.items():
+        field = "words" if name == "words" else "matches"
+        whole = answer(relating, name, **question, top=6)[field]
+        assert isinstance(whole, list)
+        assert len(whole) > 1
+        for n in range(len(whole)):
+            part = answer(relating, name, **question, top=2, offset=n)[field]
+            assert part == whole[n : n + 2] or n + 2 > 6
+        assert answer(relating, name, **question, offset=900)[field] == []
+    refused = relating.get("/api/nearest", params={**PAIR, "offset": 901})
+    assert refused.json()["error"] == "offset is 901; it must be from 0 to 900"
+
+
+def test_head_is_answered_as_get_without_the_body(client: TestClient) -> None:
+    for path in ("/api/score?x=hot&y=cold&pattern=X+or+Y", "/api/model", "/health", "/", "/docs"):
+        head, get = client.head(path), client.get(path)
+        assert head.status_code == get.status_code == 200
+        assert head.headers["Content-Length"] == get.headers["Content-Length"]
+    assert client.head("/api/score?x=hot").status_code == 400
+
+
+def test_a_failure_has_the_strict_headers_and_one_line(
+    model: Pair2vec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> float:
+        raise ZeroDivisionError("a secret")
+
+    monkeypatch.setattr(Pair2vec, "score", fail)
+    app = make_app(Resources(model))
+    with TestClient(app, "http://localhost", raise_server_exceptions=False) as client:
+        for method in ("GET", "HEAD"):
+            response = client.request(method, "/api/score", params={**PAIR, "pattern": "X or Y"})
+            assert response.status_code == 500
+            assert {name: response.headers[name] for name in HEADERS} == HEADERS
+            if method == "GET":
+                assert response.json() == {"error": "the server failed; its log says why"}
+
+
+DEEP = 100_000
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ("[" * DEEP, "the body is nested too deeply"),
+        ('{"x":' * DEEP, "the body is nested too deeply"),
+        ('{"x": ' + "[" * 500 + "]" * 500 + "}", "x is given 1 times; give it once"),
+        ('{"x": {"x": ' + "[" * 500 + "]" * 500 + "}}", "x is {'x': [[[[["),
+        ('{"x": "hot", "y": "cold", "top": {"x": ' + "[" * 500 + "]" * 500 + "}}", "top is {'x': "),
+        ('{"x": "\\ud800", "y": "cold"}', "x is '\\ud800', which has half of a surrogate pair"),
+        ('{"x": "hot", "y": "a\\udfffb"}', "y is 'a\\udfffb', which has half of a surrogate pair"),
+        ('{"\\ud800": "hot"}', "'\\ud800' is not a parameter"),
+        ('{"x": "hot", "y": "cold", "direction": "\\ud800"}', "direction is '\\ud800'; it must"),
+        ('{"x": "hot", "y": "cold", "top": "\\ud800"}', "top is '\\ud800'; it must be a whole"),
+        ('{"x": "hot", "y": "cold", "top": ' + "9" * 4000 + "}", "top is 999"),
+        ('{"x": "hot", "y": "cold", "top": ' + "9" * 5000 + "}", "the body is not JSON"),
+        ('{"x": "hot", "y": "cold", "top": Infinity}', "top is inf; it must be a whole number"),
+    ],
+    ids=range(13),
+)
+def test_no_json_is_a_failure(model: Pair2vec, body: str, message: str) -> None:
+    config = ServerConfig(max_body_bytes=10**6)
+    with TestClient(make_app(Resources(model), config), "http://localhost") as client:
+        for content, nested in ((body, False), (f'{{"questions": [{body}]}}', True)):
+            response = client.post("/api/nearest", content=content)
+            answer = response.json()
+            if nested and response.status_code == 200:
+                (answer,) = answer["answers"]
+            else:
+                assert response.status_code == 400
+            if not nested or "JSON" not in answer["error"]:
+                assert answer["error"].startswith(message)
+            assert len(answer["error"]) < 200
+
+
+def test_raw_bytes_of_a_surrogate_are_refused(client: TestClient) -> None:
+    response = client.post("/api/words", content=b'{"start": "\xed\xa0\x80"}')
+    assert response.status_code == 400
+    assert client.get("/api/words?start=%ED%A0%80").status_code == 200, "replaced, as browsers do"
+
+
+def test_thousands_of_parameters_are_refused_before_they_are_parsed(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def parse(*_: object) -> None:
+        raise AssertionError("parsed")
+
+    monkeypatch.setattr("starlette.requests.QueryParams", parse)
+    monkeypatch.setattr("starlette.requests.Request.query_params", property(parse))
+    response = client.get(f"/api/nearest?{'&'.join(['a=1'] * 9_000)}")
+    assert response.status_code == 413
+    assert response.json() == {"error": "the address has 9,000 parameters; it may have 64"}
 
 
 @pytest.fixture(scope="module")

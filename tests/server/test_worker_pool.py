@@ -8,26 +8,26 @@ from starlette.testclient import TestClient
 
 from pair2vec.api import Pair2vec
 from pair2vec.errors import UsageError
+from pair2vec.server.access import ServerConfig
 from pair2vec.server.app import make_app
 from pair2vec.server.endpoints import Resources
-from pair2vec.server.handlers import ServerConfig
 from pair2vec.server.worker_pool import PoolFullError, TooSlowError, WorkerPool, WorkerPoolConfig
 
 
 def test_tasks_beyond_the_queue_are_rejected_and_later_ones_accepted_again() -> None:
     async def scenario() -> None:
         pool, release = WorkerPool(WorkerPoolConfig(workers=1, queue_size=1)), threading.Event()
-        first, second = (asyncio.create_task(pool.run(release.wait)) for _ in range(2))
+        first, second = (asyncio.create_task(pool.run([release.wait])) for _ in range(2))
         await asyncio.sleep(0)
         assert pool.in_flight == 2
         with pytest.raises(PoolFullError):
-            await pool.run(lambda: None)
+            await pool.run([lambda: None])
         release.set()
         assert await first
         assert await second
         await asyncio.sleep(0.01)
         assert pool.in_flight == 0
-        assert await pool.run(lambda: "accepted") == "accepted"
+        assert await pool.run([lambda: "accepted"]) == ["accepted"]
         pool.close()
 
     asyncio.run(scenario())
@@ -40,29 +40,29 @@ def test_a_task_that_timed_out_stays_in_flight_until_its_thread_is_free() -> Non
             threading.Event(),
         )
         with pytest.raises(TooSlowError):
-            await pool.run(release.wait)
+            await pool.run([release.wait])
         with pytest.raises(PoolFullError):
-            await pool.run(lambda: None)
+            await pool.run([lambda: None])
         release.set()
         while pool.in_flight:
             await asyncio.sleep(0.001)
-        assert await pool.run(lambda: "accepted") == "accepted"
+        assert await pool.run([lambda: "accepted"]) == ["accepted"]
         pool.close()
 
     asyncio.run(scenario())
 
 
-def test_a_queued_task_that_timed_out_is_never_run() -> None:
+def test_a_task_that_has_waited_for_long_is_rejected_and_never_run() -> None:
     async def scenario() -> None:
         pool, release = (
             WorkerPool(WorkerPoolConfig(workers=1, queue_size=1, timeout=0.05)),
             threading.Event(),
         )
         ran: list[str] = []
-        first = asyncio.create_task(pool.run(release.wait))
+        first = asyncio.create_task(pool.run([release.wait]))
         await asyncio.sleep(0)
-        with pytest.raises(TooSlowError):
-            await pool.run(lambda: ran.append("late"))
+        with pytest.raises(PoolFullError):
+            await pool.run([lambda: ran.append("late")])
         with pytest.raises(TooSlowError):
             await first
         release.set()
@@ -81,7 +81,7 @@ def test_what_a_task_raises_is_raised() -> None:
     async def scenario() -> None:
         pool = WorkerPool(WorkerPoolConfig())
         with pytest.raises(TimeoutError, match="its own"):
-            await pool.run(fail)
+            await pool.run([fail])
         pool.close()
 
     asyncio.run(scenario())

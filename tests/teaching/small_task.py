@@ -11,6 +11,7 @@ from pair2vec.arrays import Int64Array
 from pair2vec.relations.head import negated_forms
 from pair2vec.teaching.labels import LabelledPairs, RelationNames
 from pair2vec.teaching.relation_task import (
+    PairAnchor,
     RelationTask,
     RelationTaskConfig,
     TaskData,
@@ -55,10 +56,15 @@ def task_data(vocabulary: Vocabulary, *, taught_label: int | None = None) -> Tas
 
 
 def make_task(
-    vocabulary: Vocabulary, dimension: int, data: TaskData | None = None, **changes: Any
+    vocabulary: Vocabulary,
+    dimension: int,
+    data: TaskData | None = None,
+    anchor: PairAnchor | None = None,
+    **changes: Any,
 ) -> RelationTask:
     config = replace(CONFIG, **changes)
-    return RelationTask(config, vocabulary, data or task_data(vocabulary), dimension, CPU)
+    data = data or task_data(vocabulary)
+    return RelationTask(config, vocabulary, data, dimension, CPU, anchor)
 
 
 @torch.no_grad()

@@ -5,10 +5,12 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from numpy.typing import NDArray
 from tests.teaching.small_world import SIZE
 from tests.teaching.tiny_language_model import save_language_model
 from tests.teaching.world_inputs import CONFIG, WorldInputs
@@ -18,9 +20,18 @@ from tests.training.small_run import run, small
 from pair2vec.errors import InputError, UsageError
 from pair2vec.relations.definitions import read_definitions
 from pair2vec.teaching import label
+from pair2vec.teaching.calibration import Calibration
 from pair2vec.teaching.candidates import SOURCES
-from pair2vec.teaching.label import LabelConfig, Labels, make_labels, pair_features
+from pair2vec.teaching.label import (
+    Calibrations,
+    Cascade,
+    LabelConfig,
+    Labels,
+    make_labels,
+    pair_features,
+)
 from pair2vec.teaching.labels import PARTS, RelationNames
+from pair2vec.teaching.teacher import LanguageModelTeacher
 from pair2vec.text.corpus import Corpus
 
 CPU = torch.device("cpu")
@@ -258,3 +269,50 @@ def test_a_language_model_that_is_not_there_is_named_before_anything_is_written(
     with pytest.raises(InputError, match="nowhere: no such language model; give a folder"):
         make_labels(nowhere, tmp_path / "labels", CONFIG, device=CPU)
     assert not (tmp_path / "labels").exists()
+
+
+def test_the_language_model_reads_the_pairs_that_are_most_probably_related(
+    monkeypatch: pytest.MonkeyPatch, inputs: WorldInputs, labels: Labels, tmp_path: Path
+) -> None:
+    candidates = labels.candidates()
+    asked = int((candidates.source != SOURCES.index("random")).sum())
+    read: list[int] = []
+    plain = LanguageModelTeacher.log_probabilities
+
+    def counted(self: LanguageModelTeacher, x: NDArray[np.int64], *rest: Any) -> Any:
+        read.append(len(x))
+        return plain(self, x, *rest)
+
+    monkeypatch.setattr(LanguageModelTeacher, "log_probabilities", counted)
+    teacher = replace(CONFIG.teacher, swap_above=1 - 1e-9)
+    config = replace(CONFIG, most_read=asked // 5, teacher=teacher)
+    made = make_labels(inputs.label_inputs(), tmp_path / "labels", config, device=CPU)
+    held_out = 3 * sum(len(made.labelled(part).x) for part in ("dev", "test"))
+    assert sum(read) < held_out + 0.3 * asked
+    related = 1 - made.taught().probabilities[:, -1].astype(np.float32)
+    assert related.max() > 0.5
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 1.0])
+def test_a_cascade_reads_its_share_and_takes_the_other_labels_from_vectors(share: float) -> None:
+    random = np.random.default_rng(0)
+    x, y = random.integers(0, 1000, (2, 400))
+    scores = np.log(random.dirichlet(np.ones(4), (1000, 1000)).astype(np.float32))
+    read: list[NDArray[np.int64]] = []
+
+    def language_model(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float32]:
+        read.append(a)
+        return scores[b, a]
+
+    plain = Calibration((1.0,), 0.0)
+    cascade = Cascade(
+        language_model, lambda a, b: scores[a, b], Calibrations(Calibration((1.0, 0.0), 0.0), plain)
+    )
+    cascade.read_most_related(x, y, share)
+    found = cascade(x, y)
+    assert len(read[0]) == pytest.approx(share * len(x), abs=1)
+    by_vectors, by_model = np.exp(scores[x, y]), np.exp(scores[y, x])
+    is_read = np.argsort(by_vectors[:, -1], kind="stable")[: len(read[0])]
+    expected = by_vectors.copy()
+    expected[is_read] = by_model[is_read]
+    np.testing.assert_allclose(found, expected, atol=1e-5)

@@ -255,11 +255,11 @@ def test_the_published_head_computes_what_was_trained(corpus: Corpus, tmp_path: 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"every": 0}, "every, batch and hidden must be 1 or more"),
-        ({"batch": 0}, "every, batch and hidden must be 1 or more"),
-        ({"hidden": 0}, "every, batch and hidden must be 1 or more"),
-        ({"gold_share": 1.0}, "gold_share is 1.0; it must be below 1"),
-        ({"gold_share": -0.1}, "gold_share is -0.1; it must be below 1"),
+        ({"every": 0}, "every is 0; it must be from 1 to 1,000,000,000"),
+        ({"batch": 0}, "batch is 0; it must be from 1 to 10,000,000"),
+        ({"hidden": 0}, "hidden is 0; it must be from 1 to 10,000"),
+        ({"gold_share": 1.0}, "gold_share is 1.0; it must be from 0 to below 1"),
+        ({"gold_share": -0.1}, "gold_share is -0.1; it must be from 0 to below 1"),
     ],
 )
 def test_a_setting_that_cannot_be_is_refused(changes: dict[str, Any], message: str) -> None:

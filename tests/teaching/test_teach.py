@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ from tests.teaching.small_world import families
 from tests.teaching.world_inputs import SETTINGS, WorldInputs
 
 import pair2vec as api
+from pair2vec.errors import STOPPED
 from pair2vec.model.folder import load_model
 
 STEPS = 120
@@ -110,6 +112,47 @@ def test_a_killed_run_resumed_gives_the_same_model_to_the_bit(
     assert actual.config["relations"] == expected.config["relations"]
 
 
+def test_a_published_model_learns_from_the_labels_alone(
+    inputs: WorldInputs, model: Path, tmp_path: Path
+) -> None:
+    command = [
+        word for word in arguments(inputs, tmp_path / "model") if not word.startswith("--vec")
+    ]
+    command.remove(str(inputs.vectors))
+    command += ["--from", str(model), "--set=finetune.steps=30"]
+    done = pair2vec(*command)
+    assert done.returncode == 0, done.stderr
+    assert "\nsteps: 1 of 30" in done.stderr
+    assert done.stdout == pair2vec("info", tmp_path / "model").stdout
+    assert load_model(tmp_path / "model").config["finetuned"]["fingerprint"] == (
+        load_model(model).fingerprint
+    )
+    family = families()[0]
+    done = pair2vec("relate", family.members[0], family.kind, "--model", tmp_path / "model")
+    assert done.returncode == 0, done.stderr
+    neither = [word for word in command if word not in ("--from", str(model))]
+    assert_fails(pair2vec(*neither), 2, "give the --vectors to start from, or a model")
+
+
+def test_sigterm_while_pairs_are_labelled_ends_it_with_one_line(
+    inputs: WorldInputs, model: Path, tmp_path: Path
+) -> None:
+    out, labels = tmp_path / "model", tmp_path / "labels"
+    command = [sys.executable, "-m", "pair2vec", *arguments(inputs, out, labels)]
+    process = subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, env={**os.environ, "HF_HUB_OFFLINE": "1"}
+    )
+    deadline = time.monotonic() + 60
+    while not (labels / "job.json").exists():
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.002)
+    process.terminate()
+    _, messages = process.communicate(timeout=60)
+    assert process.returncode == 128 + signal.SIGTERM
+    assert messages.splitlines()[-1] == f"pair2vec: {STOPPED}"
+    assert "Traceback" not in messages
+
+
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
@@ -117,7 +160,11 @@ def test_a_killed_run_resumed_gives_the_same_model_to_the_bit(
         (["--vectors", "no.vec"], 1, "no.vec: no such file"),
         (["--wordnet", "nowhere"], 1, "nowhere: no such folder; to have WordNet"),
         (["--set=labels.teacher.prompt=words"], 2, "needs {x}, and after it {y}"),
-        (["--set=relations.every=0"], 2, "every, batch and hidden must be 1 or more"),
+        (
+            ["--set=relations.every=0"],
+            2,
+            "relations.every is 0; it must be from 1 to 1,000,000,000",
+        ),
         (["--set=labels.candidates.nearst=3"], 2, "did you mean labels.candidates.nearest?"),
     ],
 )

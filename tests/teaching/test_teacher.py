@@ -3,6 +3,7 @@
 import importlib.util
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
+from safetensors.torch import load_file
 from tests.teaching.tiny_language_model import save_language_model
 
 from pair2vec.errors import InputError, Pair2vecError, UsageError
@@ -26,7 +28,9 @@ from pair2vec.teaching.teacher import (
 CPU = torch.device("cpu")
 WORDS = """<pad> hot cold warmth icy up down decentralisation re-elected happy unhappy n't a
 mid-19th été 1984""".split()
-CONFIG = TeacherConfig(epochs=30, batch=32, rate=3e-3, head_rate=1e-2, smoothing=0.0)
+CONFIG = TeacherConfig(
+    epochs=30, batch=32, rate=3e-3, head_rate=1e-2, smoothing=0.0, bfloat16=False
+)
 RELATIONS = 3
 
 
@@ -71,7 +75,7 @@ def test_prompts_are_those_of_a_plain_construction(
     x, y = all_pairs()
     prompts = PairPrompts(model.tokenizer, WORDS, prompt, CPU)
     ids, ends = prompts(torch.from_numpy(x), torch.from_numpy(y))
-    lengths = prompts.total_lengths(torch.from_numpy(x), torch.from_numpy(y))
+    lengths = ends[:, -1] + 1
     assert len(set(lengths.tolist())) > 5
     assert ids.shape == (len(x), int(lengths.max()))
 
@@ -85,7 +89,6 @@ def test_prompts_are_those_of_a_plain_construction(
         to_y = [*to_x, *between, *tokens(f" {WORDS[b]}")]
         whole = [*to_y, *end]
         assert ids[row, : len(whole)].tolist() == whole
-        assert lengths[row] == len(whole)
         assert ends[row].tolist() == [len(to_x) - 1, len(to_y) - 1, len(whole) - 1]
 
 
@@ -105,7 +108,7 @@ def test_a_prompt_without_both_words_is_refused(prompt: str) -> None:
 
 def test_padding_does_not_change_the_scores_of_a_pair(model: LanguageModel) -> None:
     teacher = teacher_of(model)
-    teacher.prepare_to_label(CPU)
+    teacher.prepare_to_label(CONFIG, CPU)
     x, y = (torch.from_numpy(ids) for ids in all_pairs())
     with torch.no_grad():
         together = teacher(x, y)
@@ -119,7 +122,7 @@ def test_labels_of_sorted_batches_are_in_the_order_of_the_pairs(
     tokens: int, model: LanguageModel
 ) -> None:
     teacher = teacher_of(model)
-    teacher.prepare_to_label(CPU)
+    teacher.prepare_to_label(CONFIG, CPU)
     x, y = all_pairs()
     found = teacher.log_probabilities(x, y, TeacherConfig(label_tokens=tokens), CPU)
     with torch.no_grad():
@@ -140,12 +143,43 @@ def test_a_fine_tuned_language_model_knows_a_toy_labelling(model: LanguageModel)
     teacher, pairs = teacher_of(model), toy()
     reports: list[tuple[str, int, int]] = []
     teacher.fine_tune(pairs, CONFIG, CPU, lambda *update: reports.append(update))
-    teacher.prepare_to_label(CPU)
+    teacher.prepare_to_label(CONFIG, CPU)
     found = teacher.log_probabilities(pairs.x, pairs.y, CONFIG, CPU)
     assert np.mean(found.argmax(axis=1) == pairs.label) > 0.95
     steps = 30 * -(-len(pairs.x) // 32)
     assert reports[0] == ("fine-tuning steps", 50, steps)
     assert reports[-1] == ("fine-tuning steps", steps, steps)
+
+
+def test_frozen_layers_and_embeddings_stay_as_they_are(model: LanguageModel) -> None:
+    teacher = teacher_of(model)
+    before = {name: weight.clone() for name, weight in teacher.state_dict().items()}
+    teacher.fine_tune(toy(), replace(CONFIG, epochs=1, frozen_layers=1), CPU, lambda *_: None)
+    changed = {
+        name for name, weight in teacher.state_dict().items() if not weight.equal(before[name])
+    }
+    assert changed == {"network.norm.weight", "output.weight", "output.bias"}
+    with pytest.raises(UsageError, match=r"frozen_layers is 2; the language model has 1$"):
+        teacher.fine_tune(toy(), replace(CONFIG, frozen_layers=2), CPU, lambda *_: None)
+
+
+def test_of_more_pairs_than_wanted_the_rarer_labels_are_kept_more_often(
+    model: LanguageModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    x, y = (np.tile(ids, 8) for ids in all_pairs())
+    pairs = LabelledPairs(x, y, (np.arange(len(x)) % 20 == 0).astype(np.int64))
+    seen: list[torch.Tensor] = []
+
+    def cross_entropy(scores: torch.Tensor, labels: torch.Tensor, *_: Any, **__: Any) -> Any:
+        seen.append(labels)
+        return scores.sum()
+
+    monkeypatch.setattr(torch.nn.functional, "cross_entropy", cross_entropy)
+    config = replace(CONFIG, epochs=1, most_pairs=400)
+    teacher_of(model).fine_tune(pairs, config, CPU, lambda *_: None)
+    labels = torch.cat(seen)
+    assert len(labels) == 400
+    assert labels.float().mean() > 2 / 20
 
 
 def test_smoothed_labels_make_a_teacher_less_sure(folder: Path) -> None:
@@ -154,7 +188,7 @@ def test_smoothed_labels_make_a_teacher_less_sure(folder: Path) -> None:
         teacher, pairs = teacher_of(load_language_model(folder)), toy()
         config = TeacherConfig(epochs=15, batch=32, rate=3e-3, head_rate=1e-2, smoothing=smoothing)
         teacher.fine_tune(pairs, config, CPU, lambda *_: None)
-        teacher.prepare_to_label(CPU)
+        teacher.prepare_to_label(CONFIG, CPU)
         found = teacher.log_probabilities(pairs.x, pairs.y, config, CPU)
         confidence.append(np.exp(found.max(axis=1)).mean())
     assert confidence[1] < 0.85 < confidence[0]
@@ -247,6 +281,14 @@ def test_what_is_no_language_model_is_one_line(
         load_language_model(path)
     assert "\n" not in str(caught.value)
     assert str(caught.value).startswith(f"{path}: ")
+
+
+def test_pickled_weights_are_refused_unread(tmp_path: Path) -> None:
+    folder = save_language_model(tmp_path / "model", WORDS)
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(InputError, match=r"model: its weights are pickled \(pytorch_model\.bin\)"):
+        load_language_model(folder)
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:

@@ -1,3 +1,4 @@
+import re
 from collections.abc import Iterator
 
 import pytest
@@ -92,6 +93,64 @@ def test_only_articles_are_read() -> None:
     encoded = encode_piece(piece)
     assert encoded.words == ["article", "kept", "text", "."]
     assert encoded.statistics.documents == 1
+
+
+def without_ns(dump: bytes) -> bytes:
+    return re.sub(rb"<ns>-?\d+</ns>", b"", dump)
+
+
+def titles(dump: bytes) -> list[str]:
+    encoded = [encode_piece(piece) for piece in pieces(dump, 300)]
+    return [word for piece in encoded for word in piece.words if word.startswith("kept")]
+
+
+SITEINFO = """<siteinfo><namespaces>
+<namespace key="-1">Spezial</namespace><namespace key="0" />
+<namespace key="1" case="first-letter">Diskussion</namespace>
+<namespace case='first-letter' key='4'>Wikipedia &amp; mehr</namespace>
+<namespace key="5">Benutzer_Diskussion</namespace>
+</namespaces></siteinfo>"""
+
+
+@pytest.mark.parametrize("siteinfo", ["", SITEINFO])
+def test_pages_without_a_namespace_are_told_by_their_titles(siteinfo: str) -> None:
+    articles = ["kept1", "2001: kept2", "Kept3: the film", "kept4:", ":kept5"]
+    other = ["Talk:kept6", "User talk:kept7", "template:kept8", "WIKIPEDIA:kept9", "Image:kept10"]
+    own = ["Diskussion:kept11", "Wikipedia &amp; mehr:kept12", "benutzer diskussion:kept13"]
+    every = [*articles, *other, *own]
+    dump = f"<mediawiki>{siteinfo}".encode() + b"".join(page(title, "Text.") for title in every)
+    expected = [f"kept{n}" for n in range(1, 6)]
+    if not siteinfo:
+        expected += ["kept11", "kept12", "kept13"]
+    assert titles(without_ns(dump) + b"</mediawiki>") == expected
+    # With <ns>, titles do not matter.
+    assert len(titles(dump + b"</mediawiki>")) == len(every)
+
+
+def test_a_dump_cut_short_keeps_its_whole_pages_where_that_is_accepted(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    whole = HEAD + b"".join(page(f"T{n}", f"word{n} " * 9) for n in range(20)) + b"</mediawiki>"
+    for end in range(len(HEAD), len(whole) - 1, 7):
+        content = whole[:end]
+        with pytest.raises(InputError, match=r"the dump is cut short.*--truncated ok"):
+            pieces(content, 500)
+        cut = list(cut_into_pieces("test", blocks(content, 64), 500, truncated_ok=True))
+        encoded = [encode_piece(piece) for piece in cut]
+        assert sum(piece.statistics.documents for piece in encoded) == content.count(b"</page>")
+    assert "the dump is cut short" in caplog.text
+    assert list(cut_into_pieces("test", blocks(whole, 64), 500, truncated_ok=True)) == pieces(
+        whole, 500
+    )
+
+
+@given(st.text(st.sampled_from("a \r\n"), max_size=60), st.integers(1, 9), st.integers(8, 20))
+def test_every_kind_of_line_end_is_one(text: str, block: int, size: int) -> None:
+    plain = text.replace("\r\n", "\n").replace("\r", "\n")
+    documents = [part for part in re.split(r"\n\s*\n", plain) if part.strip()]
+    cut = pieces(text.encode(), size, block)
+    assert sum(encode_piece(piece).statistics.documents for piece in cut) == len(documents)
+    assert b"".join(piece.content for piece in cut).replace(b"\r\n", b"\n") == plain.encode()
 
 
 def test_malformed_xml_is_an_error_with_its_position() -> None:

@@ -3,6 +3,7 @@ import gzip
 import hashlib
 import logging
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -122,6 +123,81 @@ def test_a_stopped_job_resumes_from_its_finished_pieces(text: Path, tmp_path: Pa
     assert files_of(out) == files_of(tmp_path / "at once")
 
 
+def spoil_cut(content: bytes) -> bytes:
+    return content[: len(content) // 2]
+
+
+def spoil_flipped_bit(content: bytes) -> bytes:
+    place = len(content) // 3
+    return content[:place] + bytes([content[place] ^ 4]) + content[place + 1 :]
+
+
+def spoil_zeros(content: bytes) -> bytes:
+    return bytes(len(content))
+
+
+def spoil_empty(_: bytes) -> bytes:
+    return b""
+
+
+@pytest.mark.parametrize("stage", ["read", "write"])
+@pytest.mark.parametrize("spoil", [spoil_cut, spoil_flipped_bit, spoil_zeros, spoil_empty])
+def test_a_damaged_piece_is_made_again(
+    text: Path,
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    spoil: Callable[[bytes], bytes],
+    stage: str,
+) -> None:
+    out, reports = tmp_path / "corpus", 0
+
+    def stop(progress: PrepareProgress) -> None:
+        nonlocal reports
+        reports += progress.stage == stage
+        if reports == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        prepare([str(text)], out, SMALL_PIECES, report=stop)
+    damaged = sorted((out / "pieces").iterdir())[2]
+    damaged.write_bytes(spoil(damaged.read_bytes()))
+    prepare([str(text)], out, SMALL_PIECES)
+    assert f"{damaged}: is damaged, and made again" in caplog.text
+    prepare([str(text)], tmp_path / "at once", SMALL_PIECES)
+    assert files_of(out) == files_of(tmp_path / "at once")
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_piece_damaged_while_the_job_runs_is_an_error_that_the_next_run_mends(
+    text: Path, tmp_path: Path, workers: int
+) -> None:
+    out = tmp_path / "corpus"
+
+    def damage_the_last(progress: PrepareProgress) -> None:
+        if progress.done == text.stat().st_size:
+            last = sorted((out / "pieces").iterdir())[-1]
+            last.write_bytes(spoil_flipped_bit(last.read_bytes()))
+
+    with pytest.raises(InputError, match=r"\.npz: was damaged .* run the same command"):
+        prepare([str(text)], out, SMALL_PIECES, workers=workers, report=damage_the_last)
+    prepare([str(text)], out, SMALL_PIECES)
+    prepare([str(text)], tmp_path / "at once", SMALL_PIECES)
+    assert files_of(out) == files_of(tmp_path / "at once")
+
+
+def test_text_with_carriage_returns_as_line_ends_gives_the_same_corpus(
+    text: Path, tmp_path: Path
+) -> None:
+    expected = prepare([str(text)], tmp_path / "expected", SMALL_PIECES).manifest
+    for name, line_end in {"cr": b"\r", "crlf": b"\r\n"}.items():
+        path = tmp_path / name
+        path.write_bytes(text.read_bytes().replace(b"\n", line_end))
+        manifest = prepare([str(path)], tmp_path / f"{name}.corpus", SMALL_PIECES).manifest
+        assert manifest.fingerprint == expected.fingerprint
+        assert manifest.documents == expected.documents
+        assert manifest.sentences == expected.sentences
+
+
 def test_an_input_that_changed_between_two_runs_is_read_again(text: Path, tmp_path: Path) -> None:
     class StopError(BaseException):
         pass
@@ -237,7 +313,7 @@ def test_a_vocabulary_larger_than_the_text_is_a_warning(
     assert "the text has no more" in caplog.text
 
 
-@pytest.mark.parametrize("content", [b"", b"\n\n  \n", b"\x00\x01"])
+@pytest.mark.parametrize("content", [b"", b"\n\n  \n", b"\xef\xbb\xbf"])
 def test_an_input_without_words_is_an_error(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "empty.txt").write_bytes(content)
     with pytest.raises(InputError, match=r"empty\.txt: no words found"):

@@ -51,6 +51,25 @@ def test_data_cut_short_is_named_with_its_position(tmp_path: Path, kind: str) ->
 
 
 @pytest.mark.parametrize("kind", COMPRESS)
+@pytest.mark.parametrize("missing", [1, 1000, 100_000])
+def test_data_cut_short_is_read_as_far_as_it_goes_where_that_is_accepted(
+    tmp_path: Path, kind: str, missing: int
+) -> None:
+    path = tmp_path / f"text.{kind}"
+    stored = COMPRESS[kind](TEXT) + COMPRESS[kind](TEXT)
+    path.write_bytes(stored[:-missing])
+    with Source(str(path), truncated_ok=True) as source:
+        content = b"".join(source.blocks(map))
+    assert (TEXT + TEXT).startswith(content)
+    assert len(content) >= len(TEXT)
+    if kind == "gz":  # which has no blocks that are whole or lost
+        share = (len(stored) - missing) / len(stored)
+        assert len(content) > 0.97 * share * 2 * len(TEXT)
+    assert content[-1:].isspace()
+    assert source.is_truncated
+
+
+@pytest.mark.parametrize("kind", COMPRESS)
 def test_corrupt_data_is_named_with_its_position(tmp_path: Path, kind: str) -> None:
     path = tmp_path / f"text.{kind}"
     stored = bytearray(COMPRESS[kind](TEXT))

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -75,6 +76,36 @@ RULES = {
         ("a\n{|\n| {{b|}}\n|}\nc", "a\nc"),
         ("a {| b", "a {| b"),
         ("a\n|-\n| b\n! c\n|}\nd", "a\nd"),
+    ],
+    "prose in tables": [
+        (
+            'a\n{|\n|-\n| 1905 || style="b" | He [[A|wrote]] it in the [[b|last]] year.\n|}\nC',
+            "a\nHe wrote it in the last year.\nC",
+        ),
+        (
+            "{|\n! D\n|-\n|E<br>It was a long and cold\nwinter for all.<br />F\n|}",
+            "It was a long and cold winter for all.",
+        ),
+        (
+            "{|\n|a\n*It is ''one'' item of a '''list'''.\n*It is also an [[open item.\n|}\nB]]",
+            "It is one item of a list.\nIt is also an open item.\nB",
+        ),
+        (
+            "{|\n|\n{|\n|It is in the inner of two tables.\n|}\n|Then so is the outer one.\n|}",
+            "It is in the inner of two tables.\nThen so is the outer one.",
+        ),
+        ("{|\n|+ It has a caption that is a sentence.\n|}", "It has a caption that is a sentence."),
+        ("{|\n|巴黎是法国的首都也是最大的城市。\n|}", "巴黎是法国的首都也是最大的城市。"),
+        (
+            "{|\n|they go on and on, as we know,\n|and then so do all the others.\n|}",
+            "and then so do all the others.",
+        ),
+        ("{|\n| St. Albert (in the area of Edmonton)\n| Cedric Gibbons, Hans Peters Jr.\n|}", ""),
+        ("{|\n! Does the Inertia of a Body Depend Upon Its Energy Content?\n| 0.08, 0.15.\n|}", ""),
+        (
+            "{|\n| bin- 'to build, create' (fem. sing.)\n|- style=\"a. long. one is it all.\"\n|}",
+            "",
+        ),
     ],
     "links": [
         ("[[A]]", "A"),
@@ -191,6 +222,12 @@ HOSTILE = {
     "closed links": ("[[a" + "]]" * 500_000, "a"),
     "opened tables": ("{|\n" * 100_000, ""),
     "nested tables": ("{|\n" * 100_000 + "|}\n" * 100_000 + "a", "a"),
+    "sentences in tables": (
+        "{|\n" * 50_000 + "|It is a sentence of seven words.\n|}\n" * 50_000,
+        "It is a sentence of seven words.\n" * 49_999 + "It is a sentence of seven words.",
+    ),
+    "pipes in a table": ("{|\n|" + "a. |" * 300_000 + "\n|}", ""),
+    "ends of sentences in a table": ("{|\n|" + "a)'." * 300_000 + "\n|}", "a)'." * 300_000),
     "quotes": ("'" * 5_000_000, ""),
     "italics on one line": ("''a" * 500_000, "a" * 500_000),
     "less than": ("<" * 1_000_000, ""),
@@ -272,17 +309,31 @@ def prose_by_parser(wikitext: str) -> str:
     """The same rules by mwparserfromhell, a full parser some hundred times slower."""
     parser = pytest.importorskip("mwparserfromhell")
     code = parser.parse(wikitext)
-    unread_tags = "ref table math gallery source syntaxhighlight pre timeline".split()
+    _without_unread(code, "ref math gallery source syntaxhighlight pre timeline")
+    prose: list[str] = []
+    for cell in code.ifilter_tags(matches=lambda node: str(node.tag) in {"td", "th", "caption"}):
+        lines = str(cell.contents.strip_code()).split("\n")
+        prose += [line for line in lines if reads_as_sentences(line)]
+    _without_unread(code, "table")
+    return "\n".join([str(code.strip_code()), *prose])
+
+
+def reads_as_sentences(line: str) -> bool:
+    words = re.findall(r"[^\W\d_]\w*", line)
+    small = [word for word in words if not word[0].isupper()]
+    return len(words) >= 6 and len(small) >= len(words) / 2 and line.strip(" '\"")[-1] in ".!?"
+
+
+def _without_unread(code: Any, tags: str) -> None:
     unread_link = re.compile(r"\s*(file|image|media|category|[a-z]{2,3}(-[a-z]+)*)\s*:", re.I)
     unread = [
-        *code.ifilter_tags(matches=lambda node: str(node.tag).strip().lower() in unread_tags),
+        *code.ifilter_tags(matches=lambda node: str(node.tag).strip().lower() in tags.split()),
         *code.ifilter_wikilinks(matches=lambda node: unread_link.match(str(node.title))),
         *code.ifilter_headings(),
     ]
     for node in unread:
         if code.contains(node):
             code.remove(node)
-    return str(code.strip_code())
 
 
 def agreement(ours: str, theirs: str) -> float:

@@ -10,7 +10,6 @@ from pair2vec.encoders.context import ContextConfig
 from pair2vec.encoders.pair import PairConfig
 from pair2vec.errors import UsageError
 from pair2vec.training.batches import NegativesConfig
-from pair2vec.training.optim import TrainingConfig
 from pair2vec.training.recipes import (
     RECIPES,
     Recipe,
@@ -112,8 +111,12 @@ def test_a_missing_or_broken_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "settings.toml"
     with pytest.raises(UsageError, match=r"settings\.toml: no such file"):
         resolve("paper", path, [])
-    path.write_text("training batch 7")
-    with pytest.raises(UsageError, match=r"settings\.toml: not TOML"):
+    for broken in ("training batch 7", f"x = {'[' * 9_999}", f"x = {'9' * 9_999}"):
+        path.write_text(broken)
+        with pytest.raises(UsageError, match=r"settings\.toml: not TOML"):
+            resolve("paper", path, [])
+    path.write_bytes("# schön".encode("latin-1"))
+    with pytest.raises(UsageError, match=r"settings\.toml: not UTF-8 \(byte 0xf6 at 5\)"):
         resolve("paper", path, [])
 
 
@@ -136,8 +139,17 @@ def test_a_missing_or_broken_file_is_named(tmp_path: Path) -> None:
         ("training.schedule=cosine", r"training\.schedule is 'cosine'; .*plateau, linear, constan"),
         ("training.loss=max", r"training\.loss is 'max'; it must be one of sum, mean"),
         ("training.step_mode=fast", r"training\.step_mode is 'fast'; .* auto, plain, cuda_graph"),
-        ("training.batch=0", r"training\.batch is 0; it must be 1 or more"),
-        ("negatives.typed=5", r"typed is 5; it must be between 0 and words \(3\)"),
+        (f"training.batch={'9' * 9_999}", r"training\.batch is '9+'; it must be a whole number"),
+        (f"training.batch={'[' * 9_999}", r"training\.batch is '\[+'; it must be a whole number"),
+        (f"training.batch=0x{'f' * 9_999}", r"training\.batch has more than 18 digits"),
+        (f"training.rate={'9' * 400}", r"training\.rate has more than 18 digits"),
+        ("training.seed=-1", r"training\.seed is -1; it must be from 0 to 4,294,967,295"),
+        ("training.threads=-3", r"training\.threads is -3; it must be from 0 to 1,024"),
+        ("training.rate=-1", r"training\.rate is -1\.0; it must be from 0 to 10"),
+        ("training.rate=nan", r"training\.rate is nan; it must be from 0 to 10"),
+        ("training.clip=inf", r"training\.clip is inf; it must be from 0 to 1,000,000,000"),
+        ("training.batch=0", r"training\.batch is 0; it must be from 1 to 10,000,000"),
+        ("negatives.typed=5", r"negatives\.typed is 5; it must be from 0 to words, which is 3"),
     ],
 )
 def test_a_wrong_setting_is_refused_with_a_valid_one(assignment: str, message: str) -> None:
@@ -162,8 +174,3 @@ def test_settings_leave_the_recipe_they_change_alone() -> None:
 def test_pair_and_context_must_have_one_dimension() -> None:
     with pytest.raises(UsageError, match=r"pair\.dimension is 7 and context\.dimension 300"):
         Recipe(name="odd", pair=PairConfig(dimension=7))
-
-
-def test_steps_between_reports_must_be_positive() -> None:
-    with pytest.raises(UsageError, match=r"training\.report_steps is 0; it must be 1 or more"):
-        TrainingConfig(report_steps=0)

@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from pair2vec.cli.messages import print_table, say
+from pair2vec.cli.messages import print_table, print_text, say
 from pair2vec.cli.options import (
     CorpusArgument,
     ResultsOption,
@@ -65,7 +65,7 @@ def contexts(
     opened = open_corpus(corpus)
     shared = find_pair_contexts(opened, look_up_pair(x, y, opened.vocabulary))
     if not len(shared):
-        typer.echo(f"{x} and {y}, in this order, never occur within five words of each other.")
+        print_text(f"{x} and {y}, in this order, never occur within five words of each other.")
         return
     print_table(contexts_table(x, y, shared, order, top, min_count))
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Annotated, cast
 
 import typer
-from rich.console import Console, Group
+from rich.console import Group
 
-from pair2vec.cli.messages import print_result, say, show_count
+from pair2vec.cli.messages import print_result, print_text, say, show_count
 from pair2vec.cli.nli import eval_nli
 from pair2vec.cli.options import (
     DirectionOption,
@@ -305,4 +305,4 @@ def report(
     sources = f"{len(runs)} stored runs and the config of the model {name}"
     head = [f"{sources}, put together on {today()}."]
     page = write_report(out, report_parts(runs, saved.config, name), head)
-    Console(highlight=False, soft_wrap=True).print(f"{page}: {len(runs)} runs", markup=False)
+    print_text(f"{page}: {len(runs)} runs")

@@ -14,7 +14,12 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from pair2vec.cli.messages import print_table, say, show_count, use_one_thread_each
+from pair2vec.cli.messages import (
+    print_table,
+    say,
+    show_count,
+    use_one_thread_each,
+)
 from pair2vec.cli.options import (
     CorpusArgument,
     ModelOption,
@@ -24,6 +29,7 @@ from pair2vec.cli.options import (
     check_choice,
 )
 from pair2vec.cli.query_io import read_lines
+from pair2vec.cli.signals import terminated_like_ctrl_c
 from pair2vec.errors import InputError
 
 if TYPE_CHECKING:
@@ -124,7 +130,7 @@ def lexicon(  # noqa: PLR0913, PLR0917 - the options of a command
     for name in relation or []:
         check_choice("--relation", name, names)
     terms = _find_terms(opened, loaded, words, keywords)
-    with show_count("tokens") as report:
+    with show_count("tokens") as report, terminated_like_ctrl_c():
         open_index(opened, report)
     inputs = LexiconInputs(
         corpus=opened.folder,
@@ -132,7 +138,7 @@ def lexicon(  # noqa: PLR0913, PLR0917 - the options of a command
         relations=relations,
         terms=tuple(terms.words),
     )
-    with show_count("terms") as report:
+    with show_count("terms") as report, terminated_like_ctrl_c():
         entries = build_lexicon(
             inputs,
             config,

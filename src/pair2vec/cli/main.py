@@ -17,6 +17,7 @@ from pair2vec.cli.qa import qa_app
 from pair2vec.cli.query import analogy, fill, nearest, neighbours, pair, score_command
 from pair2vec.cli.relate import relate
 from pair2vec.cli.serve import serve
+from pair2vec.cli.signals import Terminated
 from pair2vec.cli.train import teach_command, train_command, vectors
 from pair2vec.errors import STOPPED, Pair2vecError
 from pair2vec.version import __version__
@@ -96,7 +97,7 @@ def main() -> None:
         cause = getattr(stop.__context__, "__cause__", None)
         if not isinstance(cause, KeyboardInterrupt):
             raise
-        fail(STOPPED, 130)
+        fail(STOPPED, cause.exit_code if isinstance(cause, Terminated) else 130)
 
 
 def _extra_that_brings(module: str) -> str:

@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import re
 import sys
 import time
 from abc import ABC, abstractmethod
@@ -11,7 +12,14 @@ from contextlib import contextmanager
 from typing import ClassVar, Generic, NoReturn, TypeVar
 
 import typer
-from rich.console import Console, RenderableType
+from rich.console import (
+    Console,
+    ConsoleOptions,
+    ConsoleRenderable,
+    RenderableType,
+    RenderHook,
+    RenderResult,
+)
 from rich.live import Live
 from rich.progress import (
     BarColumn,
@@ -21,14 +29,64 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.segment import Segment
 from rich.table import Table
 
-messages = Console(stderr=True, highlight=False, soft_wrap=True)
+_CONTROLS = {
+    **{code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t\n"},
+    0x7F: 0x2421,
+    # Of the upper half, of the direction of text, of its lines, and halves of surrogate pairs.
+    **dict.fromkeys([*range(0x80, 0xA0), 0x61C, 0x200E, 0x200F, *range(0x2028, 0x202F)], 0xFFFD),
+    **dict.fromkeys([*range(0x2066, 0x206A), *range(0xD800, 0xE000)], 0xFFFD),
+}
+"""Characters that a terminal obeys instead of showing them, and symbols for them."""
+_UNSAFE = re.compile(f"[{''.join(map(re.escape, map(chr, _CONTROLS)))}]")
+
+
+def visible(text: str) -> str:
+    """Text of a model, a corpus or a file without any character that a terminal would obey."""
+    return text.translate(_CONTROLS) if _UNSAFE.search(text) else text
+
+
+class SafeConsole(Console):
+    """Prints text as it is: nothing in it is markup, and control characters are made visible."""
+
+    def __init__(
+        self, *, stderr: bool = False, soft_wrap: bool = False, quiet: bool = False
+    ) -> None:
+        super().__init__(
+            stderr=stderr,
+            soft_wrap=soft_wrap,
+            quiet=quiet,
+            highlight=False,
+            markup=False,
+            emoji=False,
+        )
+        self.push_render_hook(_VisibleControls())
+
+
+class _VisibleControls(RenderHook):
+    def process_renderables(self, renderables: list[ConsoleRenderable]) -> list[ConsoleRenderable]:
+        return [_Visible(renderable) for renderable in renderables]
+
+
+class _Visible:
+    """A renderable whose own escape sequences, such as colours, are kept: those of no text."""
+
+    def __init__(self, renderable: ConsoleRenderable) -> None:
+        self._renderable = renderable
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        for segment in console.render(self._renderable, options):
+            yield segment if segment.control else Segment(visible(segment.text), segment.style)
+
+
+messages = SafeConsole(stderr=True, soft_wrap=True)
 
 
 def say(message: str) -> None:
     """One line, above a progress bar if there is one."""
-    messages.print(f"pair2vec: {message}", markup=False)
+    messages.print(f"pair2vec: {' '.join(message.splitlines())}")
 
 
 def fail(message: str, code: int) -> NoReturn:
@@ -46,16 +104,23 @@ def print_result(content: Mapping[str, object], table: RenderableType, *, as_jso
 
 
 def print_json(content: Mapping[str, object], indent: int | None = None) -> None:
-    typer.echo(json.dumps(content, indent=indent, ensure_ascii=False))
+    typer.echo(json_text(content, indent))
 
 
-def as_json_line(content: Mapping[str, object]) -> str:
-    """What `print_json` prints."""
-    return json.dumps(content, ensure_ascii=False)
+def json_text(content: Mapping[str, object], indent: int | None = None) -> str:
+    """What `print_json` prints: characters that a terminal would obey are escaped."""
+    text = json.dumps(content, indent=indent, ensure_ascii=False)
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def print_table(table: RenderableType) -> None:
-    Console(highlight=False).print(table)
+def print_text(*lines: str) -> None:
+    """Lines as they are, however long."""
+    typer.echo("\n".join(visible(line).replace("\n", " ") for line in lines))
+
+
+def print_table(table: RenderableType, *, soft_wrap: bool = False, quiet: bool = False) -> None:
+    """A table or other renderable; `soft_wrap` leaves long lines to the terminal."""
+    SafeConsole(soft_wrap=soft_wrap, quiet=quiet).print(table)
 
 
 def set_up_logging() -> None:

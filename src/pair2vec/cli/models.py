@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from pair2vec.cli.messages import facts_table, print_json, print_table
+from pair2vec.cli.messages import facts_table, print_json, print_table, print_text
 from pair2vec.cli.options import (
     ModelFolderArgument,
     OverwriteOption,
@@ -56,7 +56,7 @@ def info(
     else:
         print_table(corpus_summary(path, corpus.manifest))
         for words in islice(corpus.words(), sentences):
-            typer.echo(f"  {' '.join(words)}")
+            print_text(f"  {' '.join(words)}")
 
 
 def models(
@@ -84,7 +84,7 @@ def push(
     """Put a model on the Hugging Face hub."""
     from pair2vec.model.resolve import push_model
 
-    typer.echo(push_model(model, name, private=private))
+    print_text(push_model(model, name, private=private))
 
 
 def describe(

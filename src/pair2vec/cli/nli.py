@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich import box
-from rich.console import Console, Group
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from pair2vec.cli.messages import print_result, print_table
+from pair2vec.cli.messages import print_result, print_table, print_text
 from pair2vec.cli.options import JsonOption, ResultsOption, TopOption, argument
 from pair2vec.cli.tasks import (
     DevOption,
@@ -96,10 +96,9 @@ def nli_compare(
         pictures[EXAMPLES] = figures.examples(comparison)
     page = write_page(out, comparison_page(comparison, protocol), pictures)
     gain = comparison.overall
-    Console(highlight=False, soft_wrap=True).print(
+    print_text(
         f"{page}: {names[0]} {gain.base.accuracy:.2f} %, {names[1]} {gain.model.accuracy:.2f} % "
-        f"right of {gain.base.n:,} examples",
-        markup=False,
+        f"right of {gain.base.n:,} examples"
     )
 
 

@@ -21,9 +21,16 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 
-from pair2vec.cli.messages import ProgressView, facts_table, print_table, say, show_progress
-from pair2vec.cli.options import OverwriteOption, WorkersOption, argument
+from pair2vec.cli.messages import (
+    ProgressView,
+    facts_table,
+    print_table,
+    say,
+    show_progress,
+)
+from pair2vec.cli.options import OverwriteOption, WorkersOption, argument, check_choice
 from pair2vec.cli.query_io import STDIN, read_lines
+from pair2vec.cli.signals import terminated_like_ctrl_c
 from pair2vec.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -69,6 +76,22 @@ def prepare_command(  # noqa: PLR0913, PLR0917 - the options of a command
             help="Of --include, keep words that never occur, too: for train --more-vectors.",
         ),
     ] = False,
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Of all texts: utf-16, latin-1, cp1252, shift_jis and so on. With utf-8, what is "
+            "not UTF-8 is replaced by white space.",
+            show_default="UTF-8, and other text is refused",
+        ),
+    ] = None,
+    truncated: Annotated[
+        str,
+        typer.Option(
+            help="Of a dump, or of compressed text, that is cut short: ok keeps what is whole in "
+            "it; refuse does not read it."
+        ),
+    ] = "refuse",
     workers: WorkersOption = None,
     engine: Annotated[
         str,
@@ -85,6 +108,7 @@ def prepare_command(  # noqa: PLR0913, PLR0917 - the options of a command
     from pair2vec.runtime.storage import RemotePath, storage_path
     from pair2vec.text.prepare import PrepareConfig, make_corpus
 
+    check_choice("--truncated", truncated, ("refuse", "ok"))
     included = None
     if include is not None:
         if str(include) == STDIN and STDIN in inputs:
@@ -94,11 +118,17 @@ def prepare_command(  # noqa: PLR0913, PLR0917 - the options of a command
         included = read_included_words(include, 0 if include_unseen else include_count)
     elif include_unseen or include_count > 1:
         raise UsageError("--include-count and --include-unseen need the words to --include")
-    with show_progress(PrepareView()) as report:
+    with show_progress(PrepareView()) as report, terminated_like_ctrl_c():
         manifest = make_corpus(
             inputs,
             out,
-            PrepareConfig(vocabulary=vocab, min_count=min_count, include=included),
+            PrepareConfig(
+                vocabulary=vocab,
+                min_count=min_count,
+                include=included,
+                encoding=encoding,
+                truncated_ok=truncated == "ok",
+            ),
             workers=workers,
             engine=engine,
             overwrite=overwrite,

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
-from pair2vec.cli.messages import print_json
+from pair2vec.cli.messages import print_json, print_table
 from pair2vec.cli.options import JsonOption, ResultsOption, TopOption, argument
 from pair2vec.cli.tasks import (
     DevOption,
@@ -87,7 +86,7 @@ def qa_answer(
     answerer = load_answerer(model, words, **options.load_options())
     answers = answerer.answer(passage_text, question_text, top)
     if not as_json:
-        Console(highlight=False, soft_wrap=True).print(answers_text(answers, passage_text.text))
+        print_table(answers_text(answers, passage_text.text), soft_wrap=True)
         return
     best = answers.best
     print_json(

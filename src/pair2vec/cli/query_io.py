@@ -15,7 +15,7 @@ from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderR
 from rich.table import Table
 from rich.text import Text
 
-from pair2vec.cli.messages import as_json_line, print_json, print_result, say
+from pair2vec.cli.messages import json_text, print_json, print_result, print_text, say
 from pair2vec.cli.options import check_choice
 from pair2vec.errors import InputError, Pair2vecError, UsageError
 
@@ -152,15 +152,15 @@ def answer_stdin_in_batches(
             answer = next(answers) if isinstance(row, list) else row
             if isinstance(answer, LineAnswer):
                 content = {"line": number, "query": answer.query, **answer.result}
-                printed.append(as_json_line(content) if as_json else answer.text)
+                printed.append(json_text(content) if as_json else answer.text)
                 continue
             failed = True
             if as_json:
-                printed.append(as_json_line({"line": number, "error": str(answer)}))
+                printed.append(json_text({"line": number, "error": str(answer)}))
             else:
                 say(f"line {number}: {answer}")
         if printed:
-            typer.echo("\n".join(printed))
+            print_text(*printed)
     if failed:
         raise typer.Exit(1)
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pair2vec.lexicon.inverted_index import InvertedIndex
 
 
-def serve(
+def serve(  # noqa: PLR0913, PLR0917 - the options of a command
     model: ModelOption = None,
     corpus: Annotated[
         Path | None,
@@ -32,12 +32,35 @@ def serve(
         int, typer.Option(min=0, help="Queries that may wait in the queue; others get a 503.")
     ] = 32,
     timeout: Annotated[
-        float, typer.Option(min=0.1, help="Seconds for one query, time in the queue included.")
+        float, typer.Option(min=0.1, help="Seconds for one request, time in the queue included.")
     ] = 10.0,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A host name to accept besides --host; may be repeated."),
+    ] = None,
+    cors: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ORIGIN",
+            help="A site whose pages may ask, as in https://example.org; may be repeated.",
+        ),
+    ] = None,
+    api_key: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KEY",
+            envvar="PAIR2VEC_API_KEY",
+            help="Answer only requests with this key. Better in the environment, where other "
+            "users of the machine cannot read it.",
+        ),
+    ] = None,
+    requests_per_minute: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Of one client; others get a 429.")
+    ] = None,
 ) -> None:
     """Answer queries over HTTP, and serve the explorer page.
 
-    There is no login: listen at another address than 127.0.0.1 only behind a proxy that has one.
+    Without --api-key there is no login. There is no TLS: for others, put a proxy in front of it.
     """
     use_one_thread_each()
     try:
@@ -48,15 +71,22 @@ def serve(
             "pip install 'pair2vec[serve]'"
         ) from error
     from pair2vec.api import load
+    from pair2vec.server.access import ServerConfig
     from pair2vec.server.endpoints import Resources
-    from pair2vec.server.handlers import ServerConfig
     from pair2vec.server.worker_pool import WorkerPoolConfig
 
     workers = workers or len(os.sched_getaffinity(0))
     pool = WorkerPoolConfig(workers=workers, queue_size=waiting, timeout=timeout)
-    hosts = dict.fromkeys([*ServerConfig().hosts, host])
+    hosts = dict.fromkeys([*ServerConfig().hosts, host, *(allow_host or [])])
+    config = ServerConfig(
+        pool=pool,
+        hosts=tuple(hosts),
+        cors=tuple(cors or ()),
+        api_key=api_key,
+        requests_per_minute=requests_per_minute,
+    )
     resources = Resources(load(model), _open_index(corpus) if corpus else None)
-    run(resources, ServerConfig(pool=pool, hosts=tuple(hosts)), host, port, say)
+    run(resources, config, host, port, say)
 
 
 def _open_index(corpus: Path) -> InvertedIndex:

@@ -11,13 +11,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from pair2vec.cli.messages import ProgressView, fail, print_result, say, show_progress
+from pair2vec.cli.messages import (
+    ProgressView,
+    fail,
+    print_result,
+    print_text,
+    say,
+    show_progress,
+)
 from pair2vec.cli.options import DeviceOption, OverwriteOption, ResumeOption, SetOption
-from pair2vec.cli.train import stop_requests
+from pair2vec.cli.signals import stop_requests
 from pair2vec.errors import UsageError
 
 if TYPE_CHECKING:
@@ -165,7 +172,7 @@ def run_training(
 ) -> None:
     """Train a network of any task, and print its dev score.
 
-    A training that stops early, by Ctrl-C or by `--minutes`, ends the command. The minutes include
+    One that stops early, by Ctrl-C, SIGTERM or `--minutes`, ends the command. The minutes include
     reading the data.
 
     Args:
@@ -190,7 +197,7 @@ def run_training(
     settings = make_settings(options.assignments or [], options.seed)
     minutes = options.minutes
     end = float("inf") if minutes is None else time.monotonic() + 60 * minutes
-    with show_progress(SupervisedView()) as report, stop_requests() as is_pressed:
+    with show_progress(SupervisedView()) as report, stop_requests() as stop_request:
         try:
             config = train(
                 out,
@@ -201,16 +208,19 @@ def run_training(
                 resume=options.resume,
                 overwrite=options.overwrite,
                 report=report,
-                should_stop=lambda: is_pressed() or time.monotonic() >= end,
+                should_stop=lambda: stop_request() or time.monotonic() >= end,
             ).config
         except Interrupted:
-            was_pressed = is_pressed()
+            was_asked = stop_request()
         else:
             result = f"{score.format(config['dev_score'])}, the best of {config['epochs']} epochs"
-            Console(highlight=False).print(f"{out}: {result}")
+            print_text(f"{out}: {result}")
             return
-    if was_pressed:
-        fail("stopped with a checkpoint; continue with the same command and --resume", 130)
+    if was_asked:
+        fail(
+            "stopped with a checkpoint; continue with the same command and --resume",
+            stop_request.exit_code,
+        )
     say(f"{minutes:g} minutes are over, a checkpoint is written; continue with --resume")
     raise typer.Exit
 

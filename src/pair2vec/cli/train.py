@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import os
-import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console, Group
+from rich.console import Group
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from pair2vec.cli.messages import ProgressView, facts_table, messages, say, show_progress
+from pair2vec.cli.messages import (
+    ProgressView,
+    facts_table,
+    messages,
+    print_table,
+    say,
+    show_progress,
+)
 from pair2vec.cli.options import (
     CorpusArgument,
     DeviceOption,
@@ -24,6 +30,7 @@ from pair2vec.cli.options import (
     SetOption,
     check_choice,
 )
+from pair2vec.cli.signals import stop_requests, terminated_like_ctrl_c
 from pair2vec.errors import UsageError
 
 if TYPE_CHECKING:
@@ -63,8 +70,8 @@ def train_command(  # noqa: PLR0913, PLR0917 - the options of a command
 ) -> None:
     """Train a model on a corpus.
 
-    Ctrl-C writes a checkpoint first; --resume continues from the last one. On several GPUs or
-    machines: torchrun --nproc-per-node N -m pair2vec train ...
+    Ctrl-C or SIGTERM writes a checkpoint first; --resume continues from the last one. On several
+    GPUs or machines: torchrun --nproc-per-node N -m pair2vec train ...
     """
     from pair2vec.model.folder import model_facts
     from pair2vec.model.tensors import PRECISIONS
@@ -104,8 +111,8 @@ def train_command(  # noqa: PLR0913, PLR0917 - the options of a command
             command += f" --more-vectors {more_vectors}" if more_vectors else ""
             say(f"stopped with a checkpoint; resume with: {command}")
     if model is None:
-        raise typer.Exit(130)
-    Console(highlight=False, quiet=ranks.rank > 0).print(facts_table(model_facts(model)))
+        raise typer.Exit(should_stop.exit_code)
+    print_table(facts_table(model_facts(model)), quiet=ranks.rank > 0)
 
 
 @contextmanager
@@ -116,22 +123,6 @@ def _rank_zero_messages(rank: int) -> Iterator[None]:
         yield
     finally:
         messages.quiet = False
-
-
-@contextmanager
-def stop_requests() -> Iterator[Callable[[], bool]]:
-    """Whether Ctrl-C was pressed; pressed twice, it interrupts at once."""
-    pressed: list[int] = []
-
-    def remember(number: int, _: object) -> None:
-        pressed.append(number)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    previous = signal.signal(signal.SIGINT, remember)
-    try:
-        yield lambda: bool(pressed)
-    finally:
-        signal.signal(signal.SIGINT, previous)
 
 
 class TrainingView(ProgressView["TrainingProgress"]):
@@ -179,7 +170,15 @@ class TrainingView(ProgressView["TrainingProgress"]):
 def teach_command(  # noqa: PLR0913, PLR0917 - the options of a command
     corpus: CorpusArgument,
     out: Annotated[Path, typer.Option(help="The model folder to make.", show_default=False)],
-    vectors: Annotated[Path, typer.Option(help="Word vectors to start from.", show_default=False)],
+    vectors: Annotated[Path | None, typer.Option(help="Word vectors to start from.")] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="NAME",
+            help="A model to fine-tune, instead of training one on the text.",
+        ),
+    ] = None,
     more_vectors: Annotated[
         Path | None,
         typer.Option(help="Other word vectors: for rare words, candidates and a teacher."),
@@ -217,14 +216,21 @@ def teach_command(  # noqa: PLR0913, PLR0917 - the options of a command
     """Train a model that is taught which relations hold between words.
 
     A language model is fine-tuned on pairs of WordNet and labels millions of other pairs; the
-    model then learns from the text and from these labels in turns. Settings: model.KEY as of
-    train, labels.KEY, relations.KEY.
+    model then learns from the text and from these labels in turns. With --from, a published model
+    learns from the labels alone, and is kept near what it knows of text: for machines without a
+    GPU. Settings: model.KEY as of train, labels.KEY, relations.KEY, finetune.KEY.
     """
     from pair2vec.model.folder import load_model, model_facts
     from pair2vec.model.resolve import find_model
     from pair2vec.model.tensors import PRECISIONS
     from pair2vec.runtime.devices import find_device
-    from pair2vec.teaching.teach import TeachInputs, TeachRecipe, label_pairs, teach
+    from pair2vec.teaching.teach import (
+        TeachInputs,
+        TeachRecipe,
+        label_pairs,
+        teach,
+        teach_published,
+    )
     from pair2vec.text.corpus import open_corpus
     from pair2vec.training.recipes import assign, find_recipe, with_settings
     from pair2vec.training.train import Interrupted
@@ -237,6 +243,7 @@ def teach_command(  # noqa: PLR0913, PLR0917 - the options of a command
     inputs = TeachInputs(
         corpus=open_corpus(corpus),
         vectors=vectors,
+        start=load_model(find_model(start)) if start else None,
         more_vectors=more_vectors,
         wordnet=WordNet.open(wordnet),
         language_model=language_model,
@@ -244,7 +251,9 @@ def teach_command(  # noqa: PLR0913, PLR0917 - the options of a command
     )
     folder, model = labels or out.with_name(f"{out.name}.labels"), None
     where = find_device(device)
-    with show_progress(LabellingView()) as labelling:
+    options: Any = {"device": device, "precision": saved_precision, "resume": resume}
+    options |= {"overwrite": overwrite}
+    with show_progress(LabellingView()) as labelling, terminated_like_ctrl_c():
         label_pairs(
             inputs,
             folder,
@@ -253,27 +262,27 @@ def teach_command(  # noqa: PLR0913, PLR0917 - the options of a command
             resume=resume,
             report=lambda *update: labelling(update),
         )
-    with (
-        suppress(Interrupted),
-        show_progress(TrainingView()) as report,
-        stop_requests() as should_stop,
-    ):
-        model = teach(
-            inputs,
-            out,
-            folder,
-            whole,
-            device=device,
-            precision=saved_precision,
-            resume=resume,
-            overwrite=overwrite,
-            report=report,
-            should_stop=should_stop,
-        )
+    with suppress(Interrupted), stop_requests() as should_stop:
+        if start:
+            with show_progress(LabellingView()) as steps:
+                model = teach_published(
+                    inputs,
+                    out,
+                    folder,
+                    whole,
+                    **options,
+                    report=lambda *update: steps(update),
+                    should_stop=should_stop,
+                )
+        else:
+            with show_progress(TrainingView()) as report:
+                model = teach(
+                    inputs, out, folder, whole, **options, report=report, should_stop=should_stop
+                )
     if model is None:
         say("stopped with a checkpoint; give the same command with --resume to continue")
-        raise typer.Exit(130)
-    Console(highlight=False).print(facts_table(model_facts(model)))
+        raise typer.Exit(should_stop.exit_code)
+    print_table(facts_table(model_facts(model)))
 
 
 def vectors(  # noqa: PLR0913, PLR0917 - the options of a command

@@ -12,22 +12,20 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pair2vec.errors import UsageError
 from pair2vec.kernels.rows import gather_rows
+from pair2vec.ranges import Size, check_ranges
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ContextConfig:
     """The size of C."""
 
-    dimension: int = 300
-    hidden: int = 100
+    dimension: Size = 300
+    hidden: Size = 100
     """Of the LSTM, in each direction."""
 
     def __post_init__(self) -> None:
-        for name in ("dimension", "hidden"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"context.{name} is {getattr(self, name)}; it must be 1 or more")
+        check_ranges(self)
 
 
 class ContextEncoder(nn.Module):

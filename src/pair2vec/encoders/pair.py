@@ -10,38 +10,32 @@ any shape.
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pair2vec.errors import UsageError
 from pair2vec.kernels.rows import gather_rows, sum_pair_parts
+from pair2vec.ranges import OneOf, Range, Size, check_ranges
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PairConfig:
     """Which composition of two words R is."""
 
-    composition: str = "mlp"
+    composition: Annotated[str, OneOf(("mlp", "multiply", "difference"))] = "mlp"
     """"mlp", "multiply" or "difference"."""
-    layers: int = 4
+    layers: Annotated[int, Range(least=1, most=100)] = 4
     """Linear layers of the mlp."""
-    dimension: int = 300
-    length: float = 1.0
+    dimension: Size = 300
+    length: Annotated[float, Range(above=0, most=1_000)] = 1.0
     """The norm that the mlp scales word vectors to. At √dimension their values are around 1, so
     that Adam moves all parts of the first layer at similar speed; a published model has it folded
     into its weights."""
 
     def __post_init__(self) -> None:
-        if self.composition not in _COMPOSITIONS:
-            known = ", ".join(_COMPOSITIONS)
-            raise UsageError(f"composition is {self.composition!r}; it must be one of {known}")
-        if self.layers < 1:
-            raise UsageError(f"layers is {self.layers}; it must be 1 or more")
-        if self.length <= 0:
-            raise UsageError(f"length is {self.length}; it must be above 0")
+        check_ranges(self)
 
 
 def unit_rows(words: Tensor) -> Tensor:

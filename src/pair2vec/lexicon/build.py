@@ -28,7 +28,7 @@ from pair2vec.lexicon.inverted_index import InvertedIndex, open_index
 from pair2vec.model.folder import load_model
 from pair2vec.relations.definitions import NONE
 from pair2vec.runtime.checksums import read_checksums, strict_json, with_checksums
-from pair2vec.runtime.jobs import JobFolder, empty_folder
+from pair2vec.runtime.jobs import RUN_AGAIN, JobFolder, empty_folder
 from pair2vec.runtime.storage import write_file, writing
 from pair2vec.text.corpus import open_corpus, read_manifest
 from pair2vec.text.engines import process_map
@@ -161,6 +161,7 @@ def _job_folder(inputs: LexiconInputs, config: LexiconConfig, out: Path, state: 
             "settings": asdict(config),
         },
         clear=lambda: empty_folder(state),
+        resumed_by=RUN_AGAIN,
     )
 
 

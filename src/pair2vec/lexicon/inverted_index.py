@@ -14,6 +14,7 @@ Shapes: V vocabulary of the corpus.
 
 import json
 import logging
+import os
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -34,7 +35,7 @@ from pair2vec.runtime.checksums import (
     strict_json,
     with_checksums,
 )
-from pair2vec.runtime.jobs import exclusive_lock
+from pair2vec.runtime.jobs import RUN_AGAIN, exclusive_lock, explained_full_disk
 from pair2vec.runtime.storage import PARTIAL, write_file
 from pair2vec.text.corpus import Corpus, Shard
 from pair2vec.text.vocabulary import SPECIAL_TOKENS
@@ -93,7 +94,7 @@ def open_index(corpus: Corpus, report: IndexProgress = lambda done, total: None)
     """The index beside a corpus; built if it is missing or belongs to another corpus."""
     folder = corpus.folder / INDEX_FOLDER
     if not _belongs_to(folder, corpus):
-        with exclusive_lock(corpus.folder, wait=True):
+        with exclusive_lock(corpus.folder, wait=True), explained_full_disk(folder, RUN_AGAIN):
             if not _belongs_to(folder, corpus):  # unless another process has just built it
                 _build(folder, corpus, report)
     shards = tuple(
@@ -197,11 +198,7 @@ def _build_shard(
     for start in range(0, len(tokens), _BLOCK):
         counts += np.bincount(tokens[start : start + _BLOCK], minlength=len(indexed))
     starts = np.concatenate([[0], np.cumsum(np.where(indexed, counts, 0))]).astype("<u8")
-    path = folder / f"positions-{number}.bin"
-    path.touch()
-    size = int(starts[-1])
-    # An empty file cannot be mapped.
-    positions = np.memmap(path, "<u4", "w+", shape=(size,)) if size else np.empty(0, "<u4")
+    positions = _allocated(folder / f"positions-{number}.bin", int(starts[-1]))
     next_free = starts[:-1].astype(np.int64)
     for start in range(0, len(tokens), _BLOCK):
         _scatter(tokens[start : start + _BLOCK], start, indexed, next_free, positions)
@@ -209,6 +206,19 @@ def _build_shard(
     if isinstance(positions, np.memmap):
         positions.flush()
     write_file(folder / f"starts-{number}.bin", starts.tobytes())
+
+
+def _allocated(path: Path, size: int) -> Positions:
+    """A new file of `size` uint32, mapped to be written.
+
+    All of it has its place on the disk: a map of a file with holes kills the process when the disk
+    is full.
+    """
+    with path.open("wb") as file:
+        if not size:  # which cannot be mapped
+            return np.empty(0, "<u4")
+        os.posix_fallocate(file.fileno(), 0, 4 * size)
+    return np.memmap(path, "<u4", "r+", shape=(size,))
 
 
 def _scatter(

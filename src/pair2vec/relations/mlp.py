@@ -12,7 +12,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from pair2vec.arrays import FloatArray, IntArray
-from pair2vec.errors import UsageError
+from pair2vec.ranges import (
+    BatchSize,
+    Count,
+    Decay,
+    LearningRate,
+    PartialShare,
+    Size,
+    check_ranges,
+)
 from pair2vec.relations.regression import softmax
 
 _BETAS = (np.float32(0.9), np.float32(0.999))
@@ -23,22 +31,17 @@ _EPSILON = np.float32(1e-8)
 class MlpConfig:
     """The size of a network, and how it is trained."""
 
-    hidden: int = 300
-    dropout: float = 0.5
-    input_dropout: float = 0.2
+    hidden: Size = 300
+    dropout: PartialShare = 0.5
+    input_dropout: PartialShare = 0.2
     """Of features; `dropout` is of hidden units."""
-    decay: float = 0.1
-    steps: int = 3_000
-    batch: int = 128
-    rate: float = 2e-3
+    decay: Decay = 0.1
+    steps: Count = 3_000
+    batch: BatchSize = 128
+    rate: LearningRate = 2e-3
 
     def __post_init__(self) -> None:
-        for name in ("dropout", "input_dropout"):
-            if not 0 <= getattr(self, name) < 1:
-                raise UsageError(f"{name} is {getattr(self, name)}; it must be from 0 to below 1")
-        for name in ("hidden", "steps", "batch"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"{name} is {getattr(self, name)}; it must be at least 1")
+        check_ranges(self)
 
 
 class Mlp:

@@ -4,6 +4,7 @@
 their content. A path would not do: another model, corpus or vector file may have taken its place.
 """
 
+import errno
 import fcntl
 import hashlib
 import json
@@ -11,12 +12,12 @@ import logging
 import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pair2vec.errors import InputError, UsageError
+from pair2vec.errors import InputError, Pair2vecError, UsageError
 from pair2vec.runtime.checksums import (
     CHECKSUMS,
     file_checksum,
@@ -27,6 +28,7 @@ from pair2vec.runtime.checksums import (
 from pair2vec.runtime.storage import PARTIAL, RemotePath, StoragePath, entries, write_file
 
 JOB_FILE = "job.json"
+RUN_AGAIN = "run the same command again to resume"
 LOCK_FILE = ".lock"
 """Only where a folder itself cannot be locked, and while a process writes to it."""
 
@@ -52,6 +54,8 @@ class JobFolder:
     comparable: Callable[[dict[str, Any]], dict[str, Any]] = lambda identity: identity
     """The part of an identity that is compared: adds settings that an older version did not have,
     and leaves out those that only say how the work is done."""
+    resumed_by: str = "give the same command with --resume"
+    """For messages: how a job that stopped goes on."""
 
     @contextmanager
     def claim(self, *, resume: bool, overwrite: bool) -> Iterator[None]:
@@ -63,11 +67,13 @@ class JobFolder:
 
         Raises:
             UsageError: another process holds it, or it has something that is not to be replaced.
+            Pair2vecError: the disk is full, then or while the folder is held.
         """
         # Before anything is made, and again once no other process can change the answer.
         self._check(resume=resume, overwrite=overwrite)
-        self.state.mkdir(parents=True, exist_ok=True)
-        with exclusive_lock(self.state):
+        with explained_full_disk(self.out, self.resumed_by), ExitStack() as held:
+            self.state.mkdir(parents=True, exist_ok=True)
+            held.enter_context(exclusive_lock(self.state))
             self._check(resume=resume, overwrite=overwrite)
             if not (resume and self._is_begun()):
                 self.clear()
@@ -136,6 +142,17 @@ def begun_identity(state: StoragePath) -> dict[str, Any] | None:
         raise InputError(f"{path}: is damaged: not an object; {hint}")
     read_checksums(path, identity, hint)
     return {name: value for name, value in identity.items() if name != CHECKSUMS}
+
+
+@contextmanager
+def explained_full_disk(out: StoragePath, resumed_by: str) -> Iterator[None]:
+    """Say of a write that fails for want of room how the job goes on."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
+            raise
+        raise Pair2vecError(f"{out}: {error.strerror}; make room and {resumed_by}") from error
 
 
 @contextmanager

@@ -4,8 +4,9 @@ import asyncio
 import os
 import socket
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import asynccontextmanager
+from functools import cache
 from pathlib import Path
 
 import uvicorn
@@ -13,7 +14,9 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from starlette.applications import Starlette
 from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
+from starlette.middleware.cors import CORSMiddleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response
@@ -22,8 +25,17 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pair2vec.errors import UsageError
-from pair2vec.server.endpoints import Resources
-from pair2vec.server.handlers import Handlers, ServerConfig, json_response
+from pair2vec.server.access import (
+    HEADERS,
+    KEY_HEADER,
+    AccessMiddleware,
+    ServerConfig,
+    error_response,
+    json_bytes,
+)
+from pair2vec.server.connections import BoundedConnection
+from pair2vec.server.endpoints import Resources, possible_endpoints
+from pair2vec.server.handlers import Handlers, not_ready
 from pair2vec.server.openapi import openapi_document
 from pair2vec.server.worker_pool import WorkerPool
 
@@ -31,21 +43,6 @@ STATIC = Path(__file__).parent / "static"
 
 _GRACE_SECONDS = 10
 _KEEP_ALIVE_SECONDS = 5
-_CONNECTIONS = 512
-
-HEADERS = {
-    # Nothing but our own files; no script or style inside the page.
-    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
-    "img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
-    "Referrer-Policy": "no-referrer",
-    "X-Content-Type-Options": "nosniff",
-    "X-Frame-Options": "DENY",
-    "Cache-Control": "no-cache",
-}
 
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
 """Seconds."""
@@ -90,10 +87,14 @@ class ServerMetrics:
 
 
 class ResponseMiddleware:
-    """Adds `HEADERS` to each response and observes its status and time."""
+    """Adds `HEADERS` to each response and observes its status and time.
 
-    def __init__(self, app: ASGIApp, metrics: ServerMetrics) -> None:
-        self._app, self._metrics = app, metrics
+    Args:
+        paths: Those that are counted by their name.
+    """
+
+    def __init__(self, app: ASGIApp, metrics: ServerMetrics, paths: Collection[str]) -> None:
+        self._app, self._metrics, self._paths = app, metrics, paths
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -113,15 +114,28 @@ class ResponseMiddleware:
         try:
             await self._app(scope, receive, send_with_headers)
         finally:
-            route = scope.get("route")
-            path = getattr(route, "path", None) or _UNROUTED
+            path = scope["path"] if scope["path"] in self._paths else _UNROUTED
             self._metrics.observe(path, status, time.perf_counter() - start)
 
 
-def make_app(resources: Resources, config: ServerConfig | None = None) -> Starlette:
+def make_app(
+    resources: Resources,
+    config: ServerConfig | None = None,
+    is_ready: Callable[[], bool] = lambda: True,
+) -> Starlette:
+    """The application; until `is_ready`, questions are answered with 503."""
     config = config or ServerConfig()
     pool = WorkerPool(config.pool)
     metrics = ServerMetrics(lambda: pool.in_flight)
+    routes = _routes(resources, Handlers(resources, pool, config, is_ready), metrics, is_ready)
+    paths = {route.path for route in routes if isinstance(route, Route)}
+    cors = Middleware(
+        CORSMiddleware,
+        allow_origins=config.cors,
+        allow_methods=("GET", "HEAD", "POST"),
+        allow_headers=("Authorization", "Content-Type", KEY_HEADER),
+        expose_headers=("Retry-After",),
+    )
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -129,37 +143,65 @@ def make_app(resources: Resources, config: ServerConfig | None = None) -> Starle
         await asyncio.to_thread(pool.close)
 
     return Starlette(
-        routes=_routes(Handlers(resources, pool, config), metrics),
+        routes=routes,
         middleware=[
-            Middleware(ResponseMiddleware, metrics=metrics),
+            Middleware(ResponseMiddleware, metrics=metrics, paths=paths),
             Middleware(TrustedHostMiddleware, allowed_hosts=list(config.hosts)),
+            *([cors] if config.cors else []),
+            Middleware(AccessMiddleware, config=config),
         ],
+        exception_handlers={HTTPException: _refuse, Exception: _fail},
         lifespan=lifespan,
     )
 
 
-def _routes(handlers: Handlers, server_metrics: ServerMetrics) -> list[BaseRoute]:
-    document = openapi_document(handlers.endpoints, max_questions=handlers.config.max_questions)
+async def _refuse(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return error_response(error.detail, error.status_code, headers=error.headers)
+
+
+async def _fail(_: Request, __: Exception) -> Response:
+    # Outside all middleware, so that it adds the headers itself; the error is logged by uvicorn.
+    return error_response("the server failed; its log says why", 500, headers=HEADERS)
+
+
+def _routes(
+    resources: Resources,
+    handlers: Handlers,
+    server_metrics: ServerMetrics,
+    is_ready: Callable[[], bool],
+) -> list[BaseRoute]:
+    @cache
+    def document() -> bytes:
+        return json_bytes(openapi_document(handlers.endpoints, handlers.config))
 
     async def health(_: Request) -> Response:
-        return json_response({"status": "ok"})
+        return Response(b'{"status": "ok"}', media_type="application/json")
+
+    async def ready(request: Request) -> Response:
+        return await health(request) if is_ready() else not_ready()
 
     async def metrics(_: Request) -> Response:
         return Response(server_metrics.exposition(), media_type=CONTENT_TYPE_LATEST)
 
     async def openapi(_: Request) -> Response:
-        return json_response(document)
+        return Response(document(), media_type="application/json") if is_ready() else not_ready()
 
     async def page(_: Request) -> Response:
         return FileResponse(STATIC / "index.html")
 
+    async def docs(_: Request) -> Response:
+        return FileResponse(STATIC / "docs.html")
+
     endpoints = [
         Route(f"/api/{endpoint.name}", handlers.handler(endpoint), methods=["GET", "POST"])
-        for endpoint in handlers.endpoints
+        for endpoint in possible_endpoints(resources)
     ]
     return [
         Route("/", page),
+        Route("/docs", docs),
         Route("/health", health),
+        Route("/ready", ready),
         Route("/metrics", metrics),
         Route("/openapi.json", openapi),
         Route("/api/model", handlers.model_info),
@@ -173,24 +215,45 @@ def run(
 ) -> None:
     """Serve until a signal to stop; requests in flight are then finished.
 
+    The port is open at once. The address is said when the model is ready to be asked.
+
     Raises:
         UsageError: the address is not available.
     """
     listening = listen(host, port)
-    warm_up_model(resources)
+    asyncio.run(_serve(resources, config, listening, say))
+
+
+async def _serve(
+    resources: Resources, config: ServerConfig, listening: socket.socket, say: Callable[[str], None]
+) -> None:
+    ready = asyncio.Event()
     settings = uvicorn.Config(
-        make_app(resources, config),
+        make_app(resources, config, ready.is_set),
+        http=BoundedConnection,
+        ws="none",
         log_level="warning",
         access_log=False,
         server_header=False,
-        limit_concurrency=_CONNECTIONS,
         timeout_keep_alive=_KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=_GRACE_SECONDS,
     )
-    name, number = listening.getsockname()[:2]
-    shown = f"[{name}]" if ":" in name else name
-    say(f"{resources.model.saved.folder.name}: http://{shown}:{number} (stop with Ctrl-C)")
-    asyncio.run(uvicorn.Server(settings).serve(sockets=[listening]))
+    server = uvicorn.Server(settings)
+
+    async def warm_up() -> None:
+        try:
+            await asyncio.to_thread(warm_up_model, resources)
+        except BaseException:
+            server.should_exit = True
+            raise
+        ready.set()
+        name, number = listening.getsockname()[:2]
+        shown = f"[{name}]" if ":" in name else name
+        say(f"{resources.model.saved.folder.name}: http://{shown}:{number} (stop with Ctrl-C)")
+
+    warming = asyncio.create_task(warm_up())
+    await server.serve(sockets=[listening])
+    await warming
 
 
 def listen(host: str, port: int) -> socket.socket:

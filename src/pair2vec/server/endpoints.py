@@ -3,7 +3,7 @@
 An answer is what the command prints with ``--json``, without the model's folder.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -56,13 +56,22 @@ class Endpoint(NamedTuple):
     summary: str
     parameters: tuple[Parameter, ...]
     answer: Callable[[Resources, Values], JsonObject]
+    cost: Callable[[Values], int]
+    """About the milliseconds of one core that an answer takes with the bundled model."""
+
+
+def possible_endpoints(resources: Resources) -> tuple[Endpoint, ...]:
+    """Those of the resources; the ones about relations only if the model knows enough words."""
+    evidence = (_EVIDENCE,) if resources.index is not None else ()
+    return (*ENDPOINTS, *RELATION_ENDPOINTS, *evidence)
 
 
 def available_endpoints(resources: Resources) -> tuple[Endpoint, ...]:
-    """Those that can be answered from the resources."""
-    relations = RELATION_ENDPOINTS if resources.has_relations else ()
-    evidence = (_EVIDENCE,) if resources.index is not None else ()
-    return (*ENDPOINTS, *relations, *evidence)
+    """Those that can be answered from the resources; the first call takes a second."""
+    possible = possible_endpoints(resources)
+    if resources.has_relations:
+        return possible
+    return tuple(endpoint for endpoint in possible if endpoint not in RELATION_ENDPOINTS)
 
 
 def _fill(resources: Resources, values: Values) -> JsonObject:
@@ -71,11 +80,11 @@ def _fill(resources: Resources, values: Values) -> JsonObject:
     if x is not None and y is not None:
         if values["prior"]:
             raise UsageError("prior: both words are given, so there is none to weigh")
-        return _matches(model.fill(patterns, x=x, y=y, top=values["top"]))
+        return _matches(model.fill(patterns, x=x, y=y, top=_last(values)), values)
     if len(patterns) > 1:
         raise UsageError("several patterns are ranked for a pair: give both x and y")
-    options = {name: values[name] for name in ("top", "search", "prior")}
-    return _matches(model.fill(patterns[0], x=x, y=y, **options))
+    options = {name: values[name] for name in ("search", "prior")}
+    return _matches(model.fill(patterns[0], x=x, y=y, top=_last(values), **options), values)
 
 
 def _pair(resources: Resources, values: Values) -> JsonObject:
@@ -94,13 +103,15 @@ def _pair(resources: Resources, values: Values) -> JsonObject:
 
 
 def _analogy(resources: Resources, values: Values) -> JsonObject:
-    options = {name: values[name] for name in ("alpha", "direction", "top", "search")}
-    return _matches(resources.model.analogy(values["a"], values["b"], values["x"], **options))
+    options = {name: values[name] for name in ("alpha", "direction", "search")}
+    abx = values["a"], values["b"], values["x"]
+    return _matches(resources.model.analogy(*abx, top=_last(values), **options), values)
 
 
 def _nearest(resources: Resources, values: Values) -> JsonObject:
-    options = {name: values[name] for name in ("direction", "top")}
-    return _matches(resources.model.nearest(values["x"], values["y"], **options))
+    x, y, direction = values["x"], values["y"], values["direction"]
+    matches = resources.model.nearest(x, y, direction=direction, top=_last(values))
+    return _matches(matches, values)
 
 
 def _score(resources: Resources, values: Values) -> JsonObject:
@@ -109,13 +120,14 @@ def _score(resources: Resources, values: Values) -> JsonObject:
 
 def _words(resources: Resources, values: Values) -> JsonObject:
     """Completions, the most frequent first; without any, words of similar spelling."""
-    prefix, top = values["start"].lower(), values["top"]
+    prefix, last = values["start"].lower(), _last(values)
     vocabulary = resources.model.vocabulary
     completions = (
         word for word in vocabulary.words if word.startswith(prefix) and not word.startswith("<")
     )
-    words = list(islice(completions, top))
-    return {"words": words or suggest_spellings(prefix, vocabulary, count=min(top, 5))}
+    words = list(islice(completions, last))
+    words = words or suggest_spellings(prefix, vocabulary, count=min(last, 5))
+    return {"words": words[values["offset"] :]}
 
 
 def _relate(resources: Resources, values: Values) -> JsonObject:
@@ -123,18 +135,18 @@ def _relate(resources: Resources, values: Values) -> JsonObject:
 
 
 def _neighbours(resources: Resources, values: Values) -> JsonObject:
-    word, relation, top = values["word"], values["relation"], values["top"]
+    word, relation, last = values["word"], values["relation"], _last(values)
     if relation is None:
-        matches = resources.relations.typed_neighbours(word, top=top)
+        matches = resources.relations.typed_neighbours(word, top=last)
     else:
         matches = [
             RelationMatch(match.word, relation, match.score)
-            for match in resources.relations.neighbours(word, relation, top=top)
+            for match in resources.relations.neighbours(word, relation, top=last)
         ]
     return {
         "matches": [
             {"word": match.word, "relation": match.relation, "probability": match.score}
-            for match in matches
+            for match in matches[values["offset"] :]
         ]
     }
 
@@ -144,12 +156,28 @@ def _evidence(resources: Resources, values: Values) -> JsonObject:
     x, y = values["x"], values["y"]
     pair = look_up_pair(x, y, resources.index.corpus.vocabulary)
     scorer = resources.evidence_scorer.for_pair(x, y)
-    sentences = find_evidence(resources.index, pair, scorer, top=values["top"])
-    return {"sentences": [sentence.text for sentence in sentences]}
+    sentences = find_evidence(resources.index, pair, scorer, top=_last(values))
+    return {"sentences": [sentence.text for sentence in sentences[values["offset"] :]]}
 
 
-def _matches(matches: Iterable[Any]) -> JsonObject:
-    return {"matches": [match._asdict() for match in matches]}
+def _matches(matches: Sequence[Any], values: Values) -> JsonObject:
+    return {"matches": [match._asdict() for match in matches[values["offset"] :]]}
+
+
+def _last(values: Values) -> int:
+    """How many to search for, so that the best ones up to `offset` can be left out."""
+    last: int = values["offset"] + values["top"]
+    return last
+
+
+def _search_cost(shortlist: int, exact: int) -> Callable[[Values], int]:
+    return lambda values: exact if values["search"] == "exact" else shortlist
+
+
+def _fill_cost(values: Values) -> int:
+    if values["x"] is not None and values["y"] is not None:
+        return len(values["pattern"])
+    return _search_cost(45, 340)(values)
 
 
 def _word(name: str, description: str = "A word.", *, required: bool = True) -> Parameter:
@@ -181,6 +209,16 @@ def _top(
         minimum=minimum,
         maximum=maximum,
     )
+
+
+_OFFSET = Parameter(
+    name="offset",
+    description="How many of the best to leave out, for the next part of a list.",
+    value_type="integer",
+    default=0,
+    minimum=0,
+    maximum=900,
+)
 
 
 def _weight(name: str, description: str, default: float) -> Parameter:
@@ -222,14 +260,17 @@ ENDPOINTS = (
             _weight("prior", "How much frequent words are favoured.", 0.0),
             _SEARCH,
             _top(),
+            _OFFSET,
         ),
         _fill,
+        _fill_cost,
     ),
     Endpoint(
         "pair",
         "The vector of two words, and the patterns that fit them best",
         (_X, _Y, _DIRECTION, _VECTOR, _top()),
         _pair,
+        lambda _: 2,
     ),
     Endpoint(
         "analogy",
@@ -242,20 +283,31 @@ ENDPOINTS = (
             _DIRECTION,
             _SEARCH,
             _top(),
+            _OFFSET,
         ),
         _analogy,
+        _search_cost(100, 900),
     ),
     Endpoint(
-        "nearest", "Pairs in the same relation as x and y", (_X, _Y, _DIRECTION, _top()), _nearest
+        "nearest",
+        "Pairs in the same relation as x and y",
+        (_X, _Y, _DIRECTION, _top(), _OFFSET),
+        _nearest,
+        lambda _: 500,
     ),
     Endpoint(
-        "score", "How well two words fit a pattern", (_X, _Y, _pattern("As in 'X or Y'.")), _score
+        "score",
+        "How well two words fit a pattern",
+        (_X, _Y, _pattern("As in 'X or Y'.")),
+        _score,
+        lambda _: 2,
     ),
     Endpoint(
         "words",
         "Completions of a prefix, the most frequent first; or words of similar spelling",
-        (_word("start", "The first letters."), _top()),
+        (_word("start", "The first letters."), _top(), _OFFSET),
         _words,
+        lambda _: 50,  # of similar spellings; completions are for free
     ),
 )
 
@@ -271,6 +323,7 @@ RELATION_ENDPOINTS = (
             ),
         ),
         _relate,
+        lambda values: 120 if values["top"] else 1,
     ),
     Endpoint(
         "neighbours",
@@ -279,8 +332,10 @@ RELATION_ENDPOINTS = (
             _word("word"),
             _word("relation", "Only this one, as in 'antonym'.", required=False),
             _top(),
+            _OFFSET,
         ),
         _neighbours,
+        lambda _: 700,
     ),
 )
 """Those of a model that knows the words of the relations."""
@@ -288,6 +343,7 @@ RELATION_ENDPOINTS = (
 _EVIDENCE = Endpoint(
     "evidence",
     "Sentences of the corpus in which x and y co-occur, the strongest evidence first",
-    (_X, _Y, _top(3, 20)),
+    (_X, _Y, _top(3, 20), _OFFSET),
     _evidence,
+    lambda _: 100,  # a guess: it depends on the corpus
 )

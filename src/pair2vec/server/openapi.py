@@ -1,23 +1,112 @@
-"""The OpenAPI 3.1 document of the API, generated from its endpoints and their parameters."""
+"""The OpenAPI 3.1 document of the API: questions from their parameters, answers by name.
+
+Every shape has a name under ``components/schemas``, for programs that generate clients.
+"""
 
 from collections.abc import Iterable
 
+from pair2vec.server.access import KEY_HEADER, ServerConfig
 from pair2vec.server.endpoints import Endpoint
 from pair2vec.server.parameters import Parameter
 from pair2vec.version import __version__
 
+Schema = dict[str, object]
+
 _JSON = "application/json"
 _ERRORS = {
     "400": "The question cannot be answered as it is; `error` says why",
+    "401": "The API key is missing or wrong",
     "404": "A word is unknown; `alike` has words of similar spelling",
-    "413": "The question is too long",
-    "503": "Too many questions at a time; come again after `Retry-After` seconds",
+    "413": "The request is too large, or its questions are too costly",
+    "429": "Too many requests a minute; come again after `Retry-After` seconds",
+    "500": "The server failed",
+    "503": "Too many questions at a time, or the model is being loaded; come again after "
+    "`Retry-After` seconds",
     "504": "It took too long",
 }
 
+_TEXT: Schema = {"type": "string"}
+_NUMBER: Schema = {"type": "number"}
 
-def openapi_document(endpoints: Iterable[Endpoint], *, max_questions: int) -> dict[str, object]:
-    paths = {f"/api/{endpoint.name}": _path_item(endpoint, max_questions) for endpoint in endpoints}
+
+def _ref(name: str) -> Schema:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def _list(items: Schema) -> Schema:
+    return {"type": "array", "items": items}
+
+
+def _object(properties: dict[str, Schema], optional: Iterable[str] = ()) -> Schema:
+    required = [name for name in properties if name not in {*optional}]
+    return {"type": "object", "properties": properties, "required": required}
+
+
+_SHAPES = {
+    "Error": _object(
+        {"error": _TEXT, "word": _TEXT, "alike": _list(_TEXT)}, optional=("word", "alike")
+    ),
+    "WordMatch": _object({"word": _TEXT, "score": _NUMBER}),
+    "PairMatch": _object({"x": _TEXT, "y": _TEXT, "score": _NUMBER}),
+    "PatternMatch": _object({"pattern": _TEXT, "score": _NUMBER}),
+    "RelationProbability": _object({"relation": _TEXT, "probability": _NUMBER}),
+    "RelatedWord": _object({"word": _TEXT, "relation": _TEXT, "probability": _NUMBER}),
+    "DirectedPair": _object(
+        {
+            "x": _TEXT,
+            "y": _TEXT,
+            "norm": _NUMBER,
+            "vector": _list(_NUMBER),
+            "patterns": {"anyOf": [_list(_ref("PatternMatch")), {"type": "null"}]},
+        },
+        optional=("vector",),
+    ),
+    "Model": _object({"facts": {"type": "object"}, "questions": _list(_TEXT)}),
+    "Status": _object({"status": _TEXT}),
+}
+
+_ANSWERS: dict[str, Schema] = {
+    "fill": _object(
+        {"matches": _list({"anyOf": [_ref("WordMatch"), _ref("PatternMatch")]})},
+    ),
+    "pair": _object(
+        {"forward": _ref("DirectedPair"), "backward": _ref("DirectedPair")},
+        optional=("forward", "backward"),
+    ),
+    "analogy": _object({"matches": _list(_ref("WordMatch"))}),
+    "nearest": _object({"matches": _list(_ref("PairMatch"))}),
+    "score": _object({"score": _NUMBER}),
+    "words": _object({"words": _list(_TEXT)}),
+    "relate": _object(
+        {
+            "relation": _TEXT,
+            "probability": _NUMBER,
+            "definition": _TEXT,
+            "others": _list(_ref("RelationProbability")),
+            "like": _list(_ref("PairMatch")),
+            "patterns": _list(_ref("PatternMatch")),
+        }
+    ),
+    "neighbours": _object({"matches": _list(_ref("RelatedWord"))}),
+    "evidence": _object({"sentences": _list(_TEXT)}),
+}
+"""What an answer has beside ``query``, by endpoint."""
+
+
+def openapi_document(endpoints: Iterable[Endpoint], config: ServerConfig) -> dict[str, object]:
+    endpoints = tuple(endpoints)
+    schemas = dict(_SHAPES)
+    for endpoint in endpoints:
+        schemas |= _schemas(endpoint, config.max_questions)
+    components: dict[str, object] = {"schemas": schemas}
+    keys: dict[str, object] = {}
+    if config.api_key:
+        scheme = {"type": "apiKey", "in": "header", "name": KEY_HEADER}
+        components["securitySchemes"] = {
+            "ApiKey": scheme,
+            "Bearer": {"type": "http", "scheme": "bearer"},
+        }
+        keys = {"security": [{"ApiKey": []}, {"Bearer": []}]}
     return {
         "openapi": "3.1.0",
         "info": {
@@ -25,41 +114,58 @@ def openapi_document(endpoints: Iterable[Endpoint], *, max_questions: int) -> di
             "version": __version__,
             "description": "Which relation holds between two words.",
         },
-        "paths": paths | _plain_paths(),
-        "components": {"schemas": {"Error": _error_schema()}},
+        "paths": {f"/api/{endpoint.name}": _path_item(endpoint) for endpoint in endpoints}
+        | _plain_paths(),
+        "components": components,
+        **keys,
     }
 
 
-def _path_item(endpoint: Endpoint, max_questions: int) -> dict[str, object]:
-    question_schema = {
-        "type": "object",
-        "properties": {
-            p.name: p.schema() | {"description": p.description} for p in endpoint.parameters
-        },
-        "required": [p.name for p in endpoint.parameters if p.required],
-        "additionalProperties": False,
+def _schemas(endpoint: Endpoint, max_questions: int) -> dict[str, Schema]:
+    """What is asked and answered, one at a time and many."""
+    name = endpoint.name.capitalize()
+    question = _object(
+        {p.name: p.schema() | {"description": p.description} for p in endpoint.parameters},
+        optional=[p.name for p in endpoint.parameters if not p.required],
+    )
+    query: dict[str, Schema] = {"command": {"const": endpoint.name}}
+    query |= {p.name: p.schema() for p in endpoint.parameters}
+    given = [p.name for p in endpoint.parameters if p.required or p.default is not None]
+    repeated = _object(query, optional={*query} - {"command", *given})
+    answer = _ANSWERS[endpoint.name]
+    return {
+        f"{name}Question": question | {"additionalProperties": False},
+        f"{name}Questions": _object(
+            {"questions": _list(_ref(f"{name}Question")) | {"maxItems": max_questions}}
+        )
+        | {"additionalProperties": False},
+        f"{name}Answer": {"allOf": [_object({"query": repeated}), answer]},
+        f"{name}Answers": _object(
+            {"answers": _list({"anyOf": [_ref(f"{name}Answer"), _ref("Error")]})}
+        ),
     }
-    batch_schema = {
-        "type": "object",
-        "properties": {
-            "questions": {"type": "array", "items": question_schema, "maxItems": max_questions}
-        },
-        "required": ["questions"],
-        "additionalProperties": False,
-    }
-    content = {_JSON: {"schema": {"oneOf": [question_schema, batch_schema]}}}
+
+
+def _path_item(endpoint: Endpoint) -> dict[str, object]:
+    name = endpoint.name.capitalize()
+    one_or_many = {"oneOf": [_ref(f"{name}Question"), _ref(f"{name}Questions")]}
+    answers: Schema = {"oneOf": [_ref(f"{name}Answer"), _ref(f"{name}Answers")]}
     return {
         "get": {
             "operationId": endpoint.name,
             "summary": endpoint.summary,
             "parameters": [_query_parameter(parameter) for parameter in endpoint.parameters],
-            "responses": _responses("The answer, after `query`, which repeats the question"),
+            "responses": _responses(
+                "The answer, after `query`, which repeats the question", _ref(f"{name}Answer")
+            ),
         },
         "post": {
             "operationId": f"{endpoint.name}_json",
             "summary": f"{endpoint.summary}; one question or many",
-            "requestBody": {"required": True, "content": content},
-            "responses": _responses("The answer; or for many questions `answers`, in their order"),
+            "requestBody": {"required": True, "content": {_JSON: {"schema": one_or_many}}},
+            "responses": _responses(
+                "The answer; or for many questions `answers`, in their order", answers
+            ),
         },
     }
 
@@ -74,33 +180,28 @@ def _query_parameter(parameter: Parameter) -> dict[str, object]:
     }
 
 
-def _responses(description: str) -> dict[str, object]:
-    error = {_JSON: {"schema": {"$ref": "#/components/schemas/Error"}}}
+def _responses(description: str, answer: Schema) -> dict[str, object]:
+    error = {_JSON: {"schema": _ref("Error")}}
     errors = {status: {"description": text, "content": error} for status, text in _ERRORS.items()}
-    answer: dict[str, object] = {"schema": {"type": "object"}}
-    return {"200": {"description": description, "content": {_JSON: answer}}, **errors}
+    return {"200": {"description": description, "content": {_JSON: {"schema": answer}}}, **errors}
 
 
 def _plain_paths() -> dict[str, object]:
     """Paths that take no parameters."""
     plain = {
-        "/api/model": "Facts about the model, and the questions that can be asked",
-        "/health": "Whether the server answers",
-        "/metrics": "Metrics for Prometheus",
+        "/api/model": ("Facts about the model, and the questions that can be asked", "Model"),
+        "/health": ("Whether the server runs", "Status"),
+        "/ready": ("Whether it answers questions; 503 while the model is being loaded", "Status"),
     }
-    return {
-        path: {"get": {"summary": text, "responses": {"200": {"description": text}}}}
-        for path, text in plain.items()
+    paths: dict[str, object] = {
+        path: _plain_path(path, text, {_JSON: {"schema": _ref(name)}})
+        for path, (text, name) in plain.items()
     }
+    text = "Metrics for Prometheus"
+    return paths | {"/metrics": _plain_path("/metrics", text, {"text/plain": {"schema": _TEXT}})}
 
 
-def _error_schema() -> dict[str, object]:
-    return {
-        "type": "object",
-        "properties": {
-            "error": {"type": "string"},
-            "word": {"type": "string"},
-            "alike": {"type": "array", "items": {"type": "string"}},
-        },
-        "required": ["error"],
-    }
+def _plain_path(path: str, text: str, content: dict[str, object]) -> dict[str, object]:
+    responses = {"200": {"description": text, "content": content}}
+    name = path.rpartition("/")[2]
+    return {"get": {"operationId": name, "summary": text, "responses": responses}}

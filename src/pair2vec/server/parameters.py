@@ -1,6 +1,7 @@
 """Declared parameters of an endpoint: parsed from a query string or JSON, described for OpenAPI."""
 
 import math
+import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -10,6 +11,10 @@ from pair2vec.errors import UsageError
 ValueType = Literal["string", "strings", "integer", "number", "boolean"]
 
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
+
+_short = reprlib.Repr()
+"""How messages show values: nested ones not wholly, as a client can nest them deeply."""
+_short.maxstring = _short.maxlong = _short.maxother = 70
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,7 +69,7 @@ class Parameter:
 
     def _string(self, value: object) -> str:
         if not isinstance(value, str):
-            raise UsageError(f"{self.name} is {value!r}; it must be a string")
+            raise UsageError(f"{self.name} is {_short.repr(value)}; it must be a string")
         if len(value) > self.max_length:
             raise UsageError(
                 f"{self.name} has {len(value):,} characters; it may have {self.max_length}"
@@ -73,12 +78,15 @@ class Parameter:
             raise UsageError(
                 f"{self.name} is {value!r}; it must be one of {', '.join(self.choices)}"
             )
+        if any("\ud800" <= character <= "\udfff" for character in value):
+            raise UsageError(f"{self.name} is {value!r}, which has half of a surrogate pair")
         return value
 
     def _boolean(self, value: object) -> bool:
-        parsed = value if isinstance(value, bool) else _BOOLEANS.get(str(value))
+        given = str(value) if isinstance(value, str | int) else ""
+        parsed = value if isinstance(value, bool) else _BOOLEANS.get(given)
         if parsed is None:
-            raise UsageError(f"{self.name} is {value!r}; it must be true or false")
+            raise UsageError(f"{self.name} is {_short.repr(value)}; it must be true or false")
         return parsed
 
     def _number(self, value: object) -> int | float:
@@ -87,7 +95,7 @@ class Parameter:
             number = int(number)
         if math.isnan(number) or (self.value_type == "integer" and isinstance(number, float)):
             expected = "a whole number" if self.value_type == "integer" else "a number"
-            raise UsageError(f"{self.name} is {value!r}; it must be {expected}")
+            raise UsageError(f"{self.name} is {_short.repr(value)}; it must be {expected}")
         low = -math.inf if self.minimum is None else self.minimum
         high = math.inf if self.maximum is None else self.maximum
         if not low <= number <= high:
@@ -118,7 +126,7 @@ def parse_parameters(
     for name in values:
         if name not in known:
             raise UsageError(
-                f"{name!r:.70} is not a parameter; there are {', '.join(sorted(known))}"
+                f"{_short.repr(name)} is not a parameter; there are {', '.join(sorted(known))}"
             )
     return {parameter.name: _parse_or_default(parameter, values) for parameter in parameters}
 

@@ -10,11 +10,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pair2vec.arrays import Int64Array
+from pair2vec.ranges import Count, OptionalCount, Range, Seed, Size, check_ranges
 from pair2vec.teaching.wordnet_pairs import VocabularySenses
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 from pair2vec.triples.epoch import TripleStream
@@ -42,19 +44,22 @@ _SEEN_PAIRS = 3
 class CandidatesConfig:
     """How many candidates come from each source."""
 
-    nearest: int = 100
+    nearest: Size = 100
     """Nearest words by each table, for words of WordNet and their forms."""
-    nearest_others: int = 25
+    nearest_others: Size = 25
     """The same for other words, mostly names and numbers."""
-    wordnet_steps: int = 2
-    wordnet_most: int = 200
+    wordnet_steps: Annotated[int, Range(least=0, most=10)] = 2
+    wordnet_most: OptionalCount = 200
     """Words of a neighbourhood in WordNet, a random sample if there are more."""
-    triples: int = 25_000_000
+    triples: OptionalCount = 25_000_000
     """Triples of the corpus that co-occurring pairs are counted in."""
-    random: int = 1_000_000
-    most: int = 10_000_000
+    random: OptionalCount = 1_000_000
+    most: Count = 10_000_000
     """Of all; pairs of the last sources are dropped at random beyond it."""
-    seed: int = 0
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
 
 
 @dataclass(frozen=True)

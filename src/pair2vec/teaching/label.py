@@ -28,8 +28,10 @@ from safetensors.torch import load_file as load_torch
 from safetensors.torch import save as save_torch
 from torch import Tensor
 
+from pair2vec.arrays import FloatArray
 from pair2vec.errors import InputError
 from pair2vec.model.folder import SavedModel
+from pair2vec.ranges import Count, Seed, check_ranges
 from pair2vec.relations.definitions import RelationDefinition, read_definitions
 from pair2vec.relations.scores import relation_scores
 from pair2vec.runtime.checksums import (
@@ -73,6 +75,8 @@ _log = logging.getLogger(__name__)
 PAIRS_FILE, TEACHER_FILE, LABELS_FILE = "pairs.safetensors", "teacher.safetensors", "labels.json"
 _PIECE = 500_000
 """Candidates of a piece."""
+_SAMPLE = 200_000
+"""Candidates that tell how many are how probably related."""
 _REPAIR_HINT = f"delete {LABELS_FILE} and give the same command with --resume to make it again"
 _NEAR = 60
 """Nearest words that hard negatives are drawn from."""
@@ -88,7 +92,13 @@ class LabelConfig:
 
     candidates: CandidatesConfig = field(default_factory=CandidatesConfig)
     teacher: TeacherConfig = field(default_factory=TeacherConfig)
-    seed: int = 0
+    most_read: Count = 10_000_000
+    """Of the candidates, about so many are read by the language model: those that the teacher on
+    vectors finds most probably related. The others, nearly all in no relation, have its labels."""
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
 
 
 class LabelInputs(NamedTuple):
@@ -288,6 +298,38 @@ def _read_labelled(arrays: dict[str, NDArray[Any]], part: Part) -> LabelledPairs
     return LabelledPairs(*(arrays[f"{part}.{name}"] for name in LabelledPairs._fields))
 
 
+class Calibrations(NamedTuple):
+    """Of the teachers' log-probabilities."""
+
+    both: Calibration
+    vectors: Calibration
+
+
+class Cascade:
+    """The teacher on vectors labels all pairs, the language model those that may be related."""
+
+    def __init__(self, read: Teach, by_vectors: Teach, calibrations: Calibrations) -> None:
+        self._read, self._by_vectors, self._calibrations = read, by_vectors, calibrations
+        self.least_related = 0.0
+        """The probability of any relation from which on the language model reads a pair."""
+
+    def read_most_related(self, x: NDArray[np.int64], y: NDArray[np.int64], share: float) -> None:
+        """Let the language model read this share of pairs like those of a sample."""
+        if share < 1 and len(x):
+            vectors = self._calibrations.vectors
+            none = vectors.probabilities(self._by_vectors(x, y))[:, -1]
+            self.least_related = float(np.quantile(1 - none, 1 - share))
+
+    def __call__(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> FloatArray:
+        """Probabilities, (N, K)."""
+        found = self._by_vectors(x, y)
+        probabilities = self._calibrations.vectors.probabilities(found)
+        read = np.flatnonzero(1 - probabilities[:, -1] >= self.least_related)
+        labels = self._read(x[read], y[read])
+        probabilities[read] = self._calibrations.both.probabilities(labels, found[read])
+        return probabilities
+
+
 class _Labeller:
     """The two teachers at work."""
 
@@ -303,6 +345,7 @@ class _Labeller:
         self._inputs, self._folder = inputs, folder
         self._whole_config, self._config = config, config.teacher
         self._relations, self._device, self._report = relations, device, report
+        self._random = np.random.default_rng(config.seed)
 
     def run(self, pairs: dict[str, NDArray[Any]]) -> None:
         """Train the teachers, label the pieces that are missing, and write what was measured."""
@@ -310,14 +353,18 @@ class _Labeller:
         train = _read_labelled(pairs, "train").both_ways(self._relations.inverse)
         name, language_model = self._language_model(train)
         by_vectors = self._vector_teacher(train)
-        teachers: list[Teach] = [
+        teachers: tuple[Teach, Teach] = (
             lambda a, b: self._both_ways(language_model, a, b),
             lambda a, b: self._swapped_mean(
                 lambda c, d: by_vectors.log_probabilities(c, d, self._device), a, b
             ),
-        ]
-        calibration, facts = self._measure(teachers, pairs)
+        )
+        calibrations, facts = self._measure(teachers, pairs)
         is_random = pairs["candidates.source"] == SOURCES.index("random")
+        labeller = Cascade(*teachers, calibrations)
+        share = self._whole_config.most_read / max(1, int((~is_random).sum()))
+        sample = self._random.permutation(np.flatnonzero(~is_random))[:_SAMPLE]
+        labeller.read_most_related(x[sample], y[sample], share)
         starts = range(0, len(x), _PIECE)
         for number, start in enumerate(starts):
             path = self._folder / f"labels-{number:03d}.safetensors"
@@ -326,8 +373,7 @@ class _Labeller:
                 piece = slice(start, start + _PIECE)
                 probabilities = self._none(len(x[piece]))
                 asked = np.flatnonzero(~is_random[piece])
-                found = [teacher(x[piece][asked], y[piece][asked]) for teacher in teachers]
-                probabilities[asked] = calibration.probabilities(*found)
+                probabilities[asked] = labeller(x[piece][asked], y[piece][asked])
                 arrays = {"probabilities": probabilities}
                 write_tensors(path, save(arrays, metadata=UNSEALED))
         self._report("labelled pairs", len(x), len(x))
@@ -368,7 +414,7 @@ class _Labeller:
                 name: t.detach().cpu().contiguous() for name, t in teacher.state_dict().items()
             }
             write_tensors(path, save_torch(state, metadata=UNSEALED))
-        teacher.prepare_to_label(self._device)
+        teacher.prepare_to_label(self._config, self._device)
         return model.name, teacher
 
     def _vector_teacher(self, train: LabelledPairs) -> VectorTeacher:
@@ -382,11 +428,12 @@ class _Labeller:
 
     def _measure(
         self, teachers: Sequence[Teach], pairs: dict[str, NDArray[Any]]
-    ) -> tuple[Calibration, dict[str, Any]]:
+    ) -> tuple["Calibrations", dict[str, Any]]:
         """How the teachers are combined, fitted on the dev words, and their scores."""
         dev, test = _read_labelled(pairs, "dev"), _read_labelled(pairs, "test")
         found = [teacher(dev.x, dev.y) for teacher in teachers]
         calibration = calibrate(found, dev.label)
+        calibrations = Calibrations(calibration, calibrate(found[1:], dev.label))
         scores = {}
         for part, labelled in (("dev", dev), ("test", test)):
             found = [teacher(labelled.x, labelled.y) for teacher in teachers]
@@ -400,7 +447,7 @@ class _Labeller:
                 for name, table in tables.items()
             }
         facts = {"weights": calibration.weights, "none": calibration.none, "teachers": scores}
-        return calibration, facts
+        return calibrations, facts
 
     def _both_ways(
         self, teacher: LanguageModelTeacher, x: NDArray[np.int64], y: NDArray[np.int64]

@@ -16,7 +16,17 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pair2vec.errors import UsageError
+from pair2vec.ranges import (
+    BatchSize,
+    Count,
+    GradientNorm,
+    LearningRate,
+    PartialShare,
+    Seed,
+    Share,
+    Size,
+    check_ranges,
+)
 from pair2vec.relations.head import CONFIG_KEY, negated_forms
 from pair2vec.relations.scores import relation_scores
 from pair2vec.runtime.devices import autocast
@@ -41,26 +51,23 @@ _NETWORK_STATE, _OPTIMISER_STATE = "head.", "optimiser."
 class RelationTaskConfig:
     """How relations are learnt beside the objective."""
 
-    every: int = 1
+    every: Count = 1
     """Steps of the objective between two steps of the relation loss."""
-    batch: int = 16_384
-    gold_share: float = 0.1
+    batch: BatchSize = 16_384
+    gold_share: PartialShare = 0.1
     """Of a batch, the share of pairs with WordNet's label instead of a teacher's."""
-    rare: float = 0.5
+    rare: Share = 0.5
     """Pairs are drawn by their relation's share of all pairs to the power of minus this: 0 draws
     all alike, 1 each relation as often as any other. Calibration puts the priors right again."""
-    rate: float = 1e-3
+    rate: LearningRate = 1e-3
     """At its peak; it follows the schedule of the objective."""
-    hidden: int = 384
+    hidden: Size = 384
     """Units of the head."""
-    clip: float = 1.0
-    seed: int = 0
+    clip: GradientNorm = 1.0
+    seed: Seed = 0
 
     def __post_init__(self) -> None:
-        if min(self.every, self.batch, self.hidden) < 1:
-            raise UsageError("relations: every, batch and hidden must be 1 or more")
-        if not 0 <= self.gold_share < 1:
-            raise UsageError(f"relations.gold_share is {self.gold_share}; it must be below 1")
+        check_ranges(self)
 
 
 class TaughtPairs(NamedTuple):
@@ -113,6 +120,22 @@ class TorchRelationHead(nn.Module):
         return scores + bias + negated[:, None] * negation
 
 
+class PairAnchor:
+    """What R pays for leaving the place where it started: nothing, beside the objective."""
+
+    def loss(self, rows: Tensor, indices: Tensor, forward: Tensor, backward: Tensor) -> Tensor:
+        """The loss of a batch, ().
+
+        Args:
+            rows: The distinct words, (N,).
+            indices: The rows of x and y, (2, B).
+            forward: R(x, y), (B, D).
+            backward: R(y, x), (B, D).
+        """
+        del rows, indices, backward
+        return forward.new_zeros(())
+
+
 class RelationTask:
     """Trains R and the head on labelled pairs."""
 
@@ -123,6 +146,7 @@ class RelationTask:
         data: TaskData,
         dimension: int,
         device: torch.device,
+        anchor: PairAnchor | None = None,
     ) -> None:
         """Set up the head and its data on the device.
 
@@ -132,8 +156,10 @@ class RelationTask:
             data: Relations and labelled pairs.
             dimension: Of R.
             device: Of the network.
+            anchor: Where the objective is not trained beside it; none by default.
         """
         self._config, self._data = config, data
+        self._anchor = anchor or PairAnchor()
         self._relations = relations = data.relations
         self.head = TorchRelationHead(dimension, config.hidden, relations, config.seed).to(device)
         self._optimiser = Adam()
@@ -157,9 +183,11 @@ class RelationTask:
         rows, indices = torch.unique(torch.stack([x, y]), return_inverse=True)
         vectors = network.pair_words[rows].requires_grad_()
         with autocast(vectors.device):
-            scores = self._scores(network, vectors, indices, negated)
+            forward, backward = self._pairs(network, vectors, indices)
+            scores = self.head(forward, backward, negated)
         # Both with soft and with hard labels the cross-entropy; their entropy is constant.
         loss = -(targets * scores.float().log_softmax(dim=1)).sum(dim=1).mean()
+        loss = loss + self._anchor.loss(rows, indices, forward, backward)
         weights = {f"pair.{name}": weight for name, weight in network.pair.named_parameters()}
         weights |= {f"head.{name}": weight for name, weight in self.head.named_parameters()}
         gradients = list(torch.autograd.grad(loss, [*weights.values(), vectors]))
@@ -170,15 +198,13 @@ class RelationTask:
             self._optimiser.update(name, weight.data, gradient, at)
         self._optimiser.update("pair_words", network.pair_words, gradients[-1], at, rows)
 
-    def _scores(
-        self, network: Network, vectors: Tensor, indices: Tensor, negated: Tensor
-    ) -> Tensor:
-        """Of the pairs (2, B) of rows of word vectors: (B, K)."""
+    def _pairs(self, network: Network, vectors: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
+        """R(x, y) and R(y, x) of pairs (2, B) of rows of word vectors, (B, D)."""
         parts = network.pair.word_parts(vectors)
-        forward = network.pair.compose(parts, indices[0], indices[1])
-        backward = network.pair.compose(parts, indices[1], indices[0])
-        scores: Tensor = self.head(forward, backward, negated)
-        return scores
+        return (
+            network.pair.compose(parts, indices[0], indices[1]),
+            network.pair.compose(parts, indices[1], indices[0]),
+        )
 
     def _draw(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """x, y, whether one negates the other, and probabilities, of a batch."""
@@ -223,16 +249,17 @@ class RelationTask:
         tensors = {f"relation.{name}": tensor for name, tensor in self.head.state_dict().items()}
         pairs, label = self._held_out
         rows, indices = torch.unique(torch.stack([pairs.x, pairs.y]), return_inverse=True)
-        scores = self._scores(network, network.pair_words[rows], indices, pairs.negated.float())
+        found = self._pairs(network, network.pair_words[rows], indices)
+        scores = self.head(*found, pairs.negated.float())
         names, inverse = self._relations
         logits = scores.float().cpu().numpy()
-        found = calibrate([logits], label)
-        probabilities = found.probabilities(logits)
+        calibration = calibrate([logits], label)
+        probabilities = calibration.probabilities(logits)
         facts = {
             "names": list(names),
             "inverse": list(inverse),
-            "scale": found.weights[0],
-            "none": found.none,
+            "scale": calibration.weights[0],
+            "none": calibration.none,
             "unrelated": float(np.mean(label == len(names) - 1)),
             "dev": relation_scores(probabilities, label, names, inverse)._asdict(),
         }

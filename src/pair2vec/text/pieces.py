@@ -11,13 +11,13 @@ Both are pure functions, so that an engine may run them twice.
 import hashlib
 import io
 import json
+import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import chain, repeat
-from typing import BinaryIO, NamedTuple
-from xml.etree import ElementTree
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,30 +25,31 @@ from numpy.typing import NDArray
 from pair2vec.errors import InputError
 from pair2vec.runtime.storage import StoragePath, write_file
 from pair2vec.text.corpus import Ids
+from pair2vec.text.dumps import (
+    DUMP_END,
+    PAGE_END,
+    PAGE_START,
+    MalformedXmlError,
+    is_dump,
+    namespaces,
+    parse_articles,
+)
 from pair2vec.text.sentences import encode_sentences, normalise_text
 from pair2vec.text.vocabulary import BOUNDARY, PADDING
 from pair2vec.text.whitespace import WhitespaceTokens, encode_whitespace_tokens
 from pair2vec.text.wikitext import clean_wikitext
 
+_log = logging.getLogger(__name__)
+
 PIECE_BYTES = 8 << 20
 LARGEST_PAGE = 256 << 20
-PAGE_END = b"</page>"
-DUMP_END = b"</mediawiki>"
+ENCODING_VERSION = 2
+"""Of how a piece is cleaned, split and stored: pieces of another version are made again."""
 
 _HEAD_BYTES = 1 << 16
-_DUMP_HEAD = re.compile(
-    rb"(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<mediawiki[\s>]", re.S
-)
-_REDIRECT = re.compile(r"\s*#redirect", re.IGNORECASE)
+_DIGEST_BYTES = 16
+_LONE_CARRIAGE_RETURN = re.compile(rb"\r(?!\n)")
 _BLANK_LINES = re.compile(rb"\n\s*\n")
-
-
-class MalformedXmlError(ValueError):
-    """Pages are not well-formed XML; `position` is the offending byte."""
-
-    def __init__(self, reason: str, position: int) -> None:
-        super().__init__(reason)
-        self.position = position
 
 
 @dataclass(frozen=True)
@@ -62,25 +63,49 @@ class Piece:
     is_dump: bool
     continues: bool = False
     """Whether it begins inside a document whose first part is in the piece before."""
+    namespaces: frozenset[str] = frozenset()
+    """Of a dump, those of pages that are no articles."""
 
     def checksum(self) -> str:
         """Of everything that determines the encoded piece."""
-        flags = f"{self.is_dump}{self.continues}".encode()
-        return hashlib.blake2b(self.content, digest_size=16, key=flags).hexdigest()
+        flags = f"{ENCODING_VERSION}{self.is_dump}{self.continues}".encode()
+        digest = hashlib.blake2b(self.content, digest_size=16, key=flags)
+        digest.update("|".join(sorted(self.namespaces)).encode())
+        return digest.hexdigest()
 
 
-def cut_into_pieces(source: str, blocks: Iterator[bytes], size: int) -> Iterator[Piece]:
-    """Cut the `blocks` of a text or a dump into pieces of about `size` bytes."""
+def cut_into_pieces(
+    source: str, blocks: Iterator[bytes], size: int, *, truncated_ok: bool = False
+) -> Iterator[Piece]:
+    """Cut the `blocks` of a text or a dump into pieces of about `size` bytes.
+
+    With `truncated_ok` a dump may lack its end: its whole pages are kept.
+    """
     head = b""
-    while len(head) < _HEAD_BYTES and (block := next(blocks, b"")):
+    while len(head) < _HEAD_BYTES and (block := next(blocks, None)) is not None:
         head += block
-    cut = _cut_dump if is_dump(head[:_HEAD_BYTES]) else _cut_text
-    return cut(source, chain([head], blocks), size)
+    blocks = chain([head], blocks)
+    if is_dump(head[:_HEAD_BYTES]):
+        return _cut_dump(source, blocks, size, truncated_ok=truncated_ok)
+    return _cut_text(source, _with_line_feeds(blocks), size)
 
 
-def is_dump(head: bytes) -> bool:
-    """Whether content that begins with `head` is a MediaWiki XML dump."""
-    return _DUMP_HEAD.match(head) is not None
+def _with_line_feeds(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """The same bytes, but for a carriage return that is a line's end by itself."""
+    held = b""
+    for block in blocks:
+        if held or b"\r" in block:
+            content = held + block
+            # At the end of a block it may yet turn out to be the first half of a line's end.
+            held = b"\r" if content.endswith(b"\r") else b""
+            content = content.removesuffix(b"\r")
+            if content.count(b"\r") > content.count(b"\r\n"):
+                content = _LONE_CARRIAGE_RETURN.sub(b"\n", content)
+            yield content
+        else:
+            yield block
+    if held:
+        yield b"\n"
 
 
 def _cut_text(source: str, blocks: Iterator[bytes], size: int) -> Iterator[Piece]:
@@ -114,15 +139,20 @@ def _end_of_text_piece(buffer: bytearray, size: int) -> int:
     return end
 
 
-def _cut_dump(source: str, blocks: Iterator[bytes], size: int) -> Iterator[Piece]:
+def _cut_dump(
+    source: str, blocks: Iterator[bytes], size: int, *, truncated_ok: bool
+) -> Iterator[Piece]:
     offset, buffer, in_head = 0, bytearray(), True
+    others: frozenset[str] = frozenset()
     for block in blocks:
         buffer += block
-        if in_head and (start := buffer.find(b"<page>")) >= 0:
+        if in_head and (start := buffer.find(PAGE_START)) >= 0:
             offset, in_head = start, False
+            others = namespaces(bytes(buffer[:start]))
             del buffer[:start]
         while not in_head and len(buffer) > size and (end := _end_of_dump_piece(buffer, size)):
-            yield Piece(source, offset, bytes(buffer[:end]), is_dump=True)
+            content = bytes(buffer[:end])
+            yield Piece(source, offset, content, is_dump=True, namespaces=others)
             offset += end
             del buffer[:end]
         if len(buffer) > LARGEST_PAGE:
@@ -132,12 +162,16 @@ def _cut_dump(source: str, blocks: Iterator[bytes], size: int) -> Iterator[Piece
             )
     pages, end_tag, _ = bytes(buffer).rpartition(DUMP_END)
     if not end_tag:
-        raise InputError(
+        problem = (
             f"{source}: the dump is cut short: no {DUMP_END.decode()} by byte "
-            f"{offset + len(buffer):,} of the XML; fetch it again"
+            f"{offset + len(buffer):,} of the XML"
         )
+        if not truncated_ok:
+            raise InputError(f"{problem}; fetch it again, or --truncated ok keeps its whole pages")
+        _log.warning("%s; its whole pages are kept", problem)
+        pages = bytes(buffer[: _end_of_dump_piece(buffer, len(buffer))])
     if not in_head and pages.strip():
-        yield Piece(source, offset, pages, is_dump=True)
+        yield Piece(source, offset, pages, is_dump=True, namespaces=others)
 
 
 def _end_of_dump_piece(buffer: bytearray, size: int) -> int:
@@ -170,31 +204,36 @@ class EncodedPiece:
         write_file(path, self.to_bytes())
 
     def to_bytes(self) -> bytes:
-        """The content of the file: an ``.npz`` archive."""
+        """The content of the file: an ``.npz`` archive, and before it its checksum."""
         words = np.frombuffer("\n".join(self.words).encode(), np.uint8)
         statistics = np.frombuffer(json.dumps(asdict(self.statistics)).encode(), np.uint8)
         file = io.BytesIO()
         np.savez(file, ids=self.ids, words=words, counts=self.counts, statistics=statistics)
-        return file.getvalue()
+        return _digest(file.getbuffer()) + file.getvalue()
 
 
-def load_words(piece: StoragePath | bytes) -> tuple[list[str], NDArray[np.int64], PieceStatistics]:
-    """The words, counts and statistics of an encoded piece, from a file or its content."""
-    with _open_piece(piece) as file, np.load(file) as saved:
-        words = saved["words"].tobytes().decode().split("\n")
-        statistics = PieceStatistics(**json.loads(saved["statistics"].tobytes()))
-        return words if words != [""] else [], saved["counts"], statistics
+def _digest(archive: bytes | memoryview) -> bytes:
+    return hashlib.blake2b(archive, digest_size=_DIGEST_BYTES).digest()
 
 
-def load_ids(piece: StoragePath | bytes) -> Ids:
-    """The ids of an encoded piece, from a file or its content."""
-    with _open_piece(piece) as file, np.load(file) as saved:
-        ids: Ids = saved["ids"]
-        return ids
+def is_whole(content: bytes) -> bool:
+    """Whether the content of an encoded piece's file is what was once written."""
+    archive = memoryview(content)[_DIGEST_BYTES:]
+    return content[:_DIGEST_BYTES] == _digest(archive)
 
 
-def _open_piece(piece: StoragePath | bytes) -> BinaryIO:
-    return io.BytesIO(piece) if isinstance(piece, bytes) else piece.open("rb")
+def load_words(path: StoragePath) -> tuple[list[str], NDArray[np.int64], PieceStatistics]:
+    """The words, counts and statistics of an encoded piece that is whole."""
+    with path.open("rb") as file:
+        file.seek(_DIGEST_BYTES)
+        with np.load(file) as saved:
+            statistics = PieceStatistics(**json.loads(saved["statistics"].tobytes()))
+            return _words(saved), saved["counts"], statistics
+
+
+def _words(saved: Mapping[str, NDArray[np.uint8]]) -> list[str]:
+    words = saved["words"].tobytes().decode().split("\n")
+    return words if words != [""] else []
 
 
 def encode_piece(piece: Piece) -> EncodedPiece:
@@ -247,13 +286,13 @@ def _articles(piece: Piece) -> Iterator[tuple[str, int]]:
     """The articles of a dump as text, the first with the number of invalid bytes of all."""
     invalid_bytes = 0
     try:
-        articles = parse_articles(piece.content)
+        articles = parse_articles(piece.content, piece.namespaces)
     except MalformedXmlError as error:
         repaired, invalid_bytes = _decode(piece.content)
         if not invalid_bytes:
             raise _malformed(piece, error) from error
         try:
-            articles = parse_articles(repaired.encode())
+            articles = parse_articles(repaired.encode(), piece.namespaces)
         except MalformedXmlError as again:
             raise _malformed(piece, again) from again
     for article in articles:
@@ -266,45 +305,6 @@ def _malformed(piece: Piece, error: MalformedXmlError) -> InputError:
         f"{piece.source}: malformed XML near byte {piece.offset + error.position:,} "
         f"({error}); fetch the dump again"
     )
-
-
-class Article(NamedTuple):
-    """A page of the main namespace."""
-
-    title: str
-    wikitext: str
-
-
-def parse_articles(pages: bytes) -> Iterator[Article]:
-    """The articles among whole ``<page>`` elements: namespace 0, redirects left out.
-
-    Raises:
-        MalformedXmlError: at once, before any article.
-    """
-    return _select_articles(_parse(pages))
-
-
-def _select_articles(pages: ElementTree.Element) -> Iterator[Article]:
-    for page in pages:
-        text = page.findtext("./revision[last()]/text") or ""
-        if (
-            page.findtext("ns", "0") == "0"
-            and page.find("redirect") is None
-            and not _REDIRECT.match(text)
-        ):
-            yield Article(page.findtext("title", ""), text)
-
-
-def _parse(pages: bytes) -> ElementTree.Element:
-    start_tag = b"<mediawiki>"
-    document = start_tag + pages + DUMP_END
-    try:
-        return ElementTree.fromstring(document)
-    except ElementTree.ParseError as error:
-        line, column = error.position
-        before = document.split(b"\n", line - 1)[: line - 1]
-        position = sum(len(row) + 1 for row in before) + column - len(start_tag)
-        raise MalformedXmlError(error.msg.split(":")[0], position) from error
 
 
 class PieceTask(NamedTuple):
@@ -354,10 +354,15 @@ class IdsTask(NamedTuple):
 
 def piece_ids(task: IdsTask) -> Ids:
     """A piece's sentences in the vocabulary's ids: `BOUNDARY` after each, unknown words removed."""
-    words, _, _ = load_words(task.piece)
+    content = task.piece if isinstance(task.piece, bytes) else task.piece.read_bytes()
+    if not is_whole(content):
+        where = "a piece" if isinstance(task.piece, bytes) else task.piece
+        raise InputError(f"{where}: was damaged on the disk; run the same command to make it again")
+    with np.load(io.BytesIO(content[_DIGEST_BYTES:])) as saved:
+        words, own_ids = _words(saved), saved["ids"]
     ids = map(_word_ids(task.vocabulary).get, words, repeat(PADDING))
     table = np.fromiter(chain([BOUNDARY], ids), np.uint32, len(words) + 1)
-    tokens: Ids = table[load_ids(task.piece)]
+    tokens: Ids = table[own_ids]
     tokens = tokens[tokens != PADDING]
     is_end = tokens == BOUNDARY
     # Of boundaries in a row only the first ends a sentence; one at the start ends none.

@@ -8,7 +8,6 @@ finished pieces are not encoded again. An engine spreads the work on pieces; whi
 over how many workers, changes nothing in the corpus.
 """
 
-import errno
 import logging
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,7 +18,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from pair2vec.errors import InputError, Pair2vecError, UsageError
-from pair2vec.runtime.jobs import JOB_FILE, LOCK_FILE, JobFolder
+from pair2vec.runtime.jobs import JOB_FILE, LOCK_FILE, RUN_AGAIN, JobFolder
 from pair2vec.runtime.storage import (
     PARTIAL,
     RemotePath,
@@ -40,6 +39,7 @@ from pair2vec.text.corpus import (
     open_corpus,
     read_manifest,
 )
+from pair2vec.text.encodings import canonical_encoding
 from pair2vec.text.engines import Engine, process_map
 from pair2vec.text.pieces import (
     PIECE_BYTES,
@@ -50,10 +50,11 @@ from pair2vec.text.pieces import (
     cut_into_pieces,
     encode_to_bytes,
     encode_to_file,
+    is_whole,
     load_words,
     piece_ids,
 )
-from pair2vec.text.sources import Source, SourceRecord, find_sources
+from pair2vec.text.sources import STANDARD_INPUT, Source, SourceRecord, find_sources
 from pair2vec.text.vocabulary import IncludedWords, Vocabulary, WordCounter, most_frequent
 from pair2vec.version import __version__
 
@@ -81,16 +82,24 @@ class PrepareConfig:
     piece_bytes: int = PIECE_BYTES
     """Paragraphs longer than this are cut."""
     shard_ids: int = SHARD_TOKENS
+    encoding: str | None = None
+    """Of the text, by a name that Python knows; None is UTF-8, and refuses what is not."""
+    truncated_ok: bool = False
+    """Whether a dump or compressed text may be cut short: what is whole in it is kept."""
 
     def __post_init__(self) -> None:
         for name in ("vocabulary", "min_count"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} is {getattr(self, name)}; it must be 1 or more")
+        if self.encoding is not None:
+            object.__setattr__(self, "encoding", canonical_encoding(self.encoding))
 
     def settings(self) -> dict[str, Any]:
-        """As JSON; included words by their hash, and not mentioned where there are none."""
+        """As JSON; included words by their hash, and no mention of what is not asked for."""
         settings = asdict(self)
-        del settings["include"]
+        for name in ("include", "encoding", "truncated_ok"):
+            if not settings[name]:
+                del settings[name]
         return {**settings, "include": self.include.settings()} if self.include else settings
 
 
@@ -157,9 +166,9 @@ def make_corpus(
     engine_context = open_engine(engine, workers)
     names = find_sources(inputs, exclude=folder)
     for name in names:
-        _check_readable(name)
+        _check_readable(name, config)
     identity = {"version": __version__, "sources": names, "settings": config.settings()}
-    with _explaining_full_disk(folder), _claim(folder, identity, overwrite=overwrite):
+    with _claim(folder, identity, overwrite=overwrite):
         pieces = folder / _PIECES
         # With a manifest, an earlier run was stopped after its very last write.
         if not (folder / MANIFEST).exists():
@@ -193,6 +202,7 @@ def _claim(
         product="a corpus",
         identity=identity,
         clear=lambda: _remove_corpus(out),
+        resumed_by=RUN_AGAIN,
     )
     return job.claim(resume=not overwrite, overwrite=overwrite)
 
@@ -223,18 +233,6 @@ def _scratch_folder(pieces: StoragePath) -> Iterator[Path]:
         yield Path(folder)
 
 
-@contextmanager
-def _explaining_full_disk(out: StoragePath) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
-            raise
-        raise Pair2vecError(
-            f"{out}: {error.strerror}; make room and run the same command again to resume"
-        ) from error
-
-
 def open_engine(name: str, workers: int | None) -> AbstractContextManager[Engine]:
     """The engine of that name; with None as many workers as it has cores."""
     if workers is not None and workers < 1:
@@ -256,11 +254,15 @@ def _local_engine(workers: int) -> Iterator[Engine]:
         yield Engine(ordered_map, shares_disk=True)
 
 
-def _check_readable(name: str) -> None:
+def _check_readable(name: str, config: PrepareConfig) -> None:
     """Fail before hours of work rather than after."""
-    if name != "-":
-        with Source(name):
-            pass
+    if name != STANDARD_INPUT:
+        with _open_source(name, config) as source:
+            next(source.text_blocks(None), None)
+
+
+def _open_source(name: str, config: PrepareConfig) -> Source:
+    return Source(name, encoding=config.encoding, truncated_ok=config.truncated_ok)
 
 
 @dataclass
@@ -303,18 +305,24 @@ class _Run:
         return engine.shares_disk or isinstance(self.pieces_folder, RemotePath)
 
     def _tasks(self, names: Sequence[str], engine: Engine) -> Iterator[PieceTask]:
-        sizes = [None if name == "-" else size_of(storage_path(name)) for name in names]
+        sizes = [None if name == STANDARD_INPUT else size_of(storage_path(name)) for name in names]
         total = None if None in sizes else sum(size for size in sizes if size)
         before = 0
         for name in names:
-            with Source(name) as source:
-                blocks = source.blocks(engine.ordered_map)
-                for piece in cut_into_pieces(source.name, blocks, self.config.piece_bytes):
+            with _open_source(name, self.config) as source:
+                for piece in cut_into_pieces(
+                    source.name,
+                    source.text_blocks(engine.ordered_map),
+                    self.config.piece_bytes,
+                    truncated_ok=self.config.truncated_ok,
+                ):
                     path = self._piece_path(piece)
-                    missing = None if path.exists() else piece
+                    missing = None if self._is_done(path) else piece
                     yield PieceTask(path, missing, before + source.position, total)
                 before += source.position
                 self.sources.append(source.record())
+                if source.is_truncated:
+                    _log.warning("%s is cut short: what is whole in it is kept", source.name)
                 if source.position == 0:
                     _log.warning("%s is empty", source.name)
 
@@ -322,6 +330,17 @@ class _Run:
         path = self.pieces_folder / f"{len(self.pieces):06d}-{piece.checksum()}.npz"
         self.pieces.append(path)
         return path
+
+    @staticmethod
+    def _is_done(path: StoragePath) -> bool:
+        """Whether a piece was encoded by an earlier run; one that is damaged is removed."""
+        if not path.exists():
+            return False
+        if is_whole(path.read_bytes()):
+            return True
+        _log.warning("%s: is damaged, and made again", path)
+        path.unlink()
+        return False
 
     def write_corpus(self, engine: Engine) -> None:
         """Choose the vocabulary and write the corpus, its manifest last."""

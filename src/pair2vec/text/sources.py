@@ -20,6 +20,7 @@ from typing import BinaryIO, Protocol
 
 from pair2vec.errors import InputError, UsageError
 from pair2vec.runtime.storage import RemotePath, StoragePath, entries, storage_path
+from pair2vec.text.encodings import SAMPLE_BYTES, UTF8, byte_order_mark, to_utf8, why_not_utf8
 from pair2vec.text.engines import OrderedMap
 
 BLOCK_BYTES = 1 << 20
@@ -34,8 +35,6 @@ _UNREADABLE = {
     b"7z\xbc\xaf\x27\x1c": "a 7z archive: unpack it first",
     b"\x28\xb5\x2f\xfd": "zstd data: decompress it first (zstd -d)",
     b"%PDF": "a PDF: extract its text first",
-    b"\xff\xfe": "UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)",
-    b"\xfe\xff": "UTF-16 text: convert it first (iconv -f UTF-16 -t UTF-8)",
 }
 _LONGEST_MAGIC = 10
 # A stream's header and the first word of its content: a block, or the end of an empty stream.
@@ -119,7 +118,23 @@ class SourceRecord:
 class Source:
     """One input, open: its decompressed blocks, and how much of it has been read."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(
+        self, name: str, *, encoding: str | None = None, truncated_ok: bool = False
+    ) -> None:
+        """Open an input.
+
+        Args:
+            name: Of a file, a URL, or ``-`` for standard input.
+            encoding: Of its text; None for UTF-8, and to refuse what is something else.
+            truncated_ok: Whether compressed data may end too early.
+
+        Raises:
+            InputError: it is of a kind that cannot be read.
+        """
+        self._encoding = encoding
+        self._truncated_ok = truncated_ok
+        self.is_truncated = False
+        """Whether its compressed data has turned out to end too early."""
         self.name = "standard input" if name == STANDARD_INPUT else name
         self._owns_file = name != STANDARD_INPUT
         self._file = storage_path(name).open("rb") if self._owns_file else sys.stdin.buffer
@@ -137,7 +152,7 @@ class Source:
         for suffix, magic in _SUFFIXES.items():
             if self.name.endswith(suffix) and self._magic and not self._magic.startswith(magic):
                 return f"its content is not what {suffix} says: rename it"
-        return None
+        return None if self._encoding else byte_order_mark(self._magic)
 
     def __enter__(self) -> "Source":
         return self
@@ -159,29 +174,61 @@ class Source:
         """Name, stored size and checksum; valid once everything has been read."""
         return SourceRecord(self.name, self.position, self._counted.digest.hexdigest())
 
-    def blocks(self, ordered_map: OrderedMap) -> Iterator[bytes]:
-        """The decompressed content, in blocks of no particular size."""
+    def text_blocks(self, ordered_map: OrderedMap | None) -> Iterator[bytes]:
+        """The decompressed content in UTF-8, translated from the source's encoding if it has one.
+
+        Raises:
+            InputError: it has none, and the content is not UTF-8.
+        """
+        blocks = self.blocks(ordered_map)
+        if self._encoding is not None:
+            return blocks if self._encoding == UTF8 else to_utf8(blocks, self._encoding)
+        head = b""
+        while len(head) <= SAMPLE_BYTES and (block := next(blocks, None)) is not None:
+            head += block
+        if problem := why_not_utf8(head):
+            raise InputError(f"{self.name}: {problem}")
+        return chain([head], blocks)
+
+    def blocks(self, ordered_map: OrderedMap | None) -> Iterator[bytes]:
+        """The decompressed content, in blocks of no particular size.
+
+        With None for the map everything is decompressed as it is read: the first block comes
+        sooner.
+        """
         stored = iter(lambda: self._stored.read(BLOCK_BYTES), b"")
         if self._magic.startswith(_GZIP):
+            # Not read, which loses up to a block of data that is cut short.
             content = gzip.GzipFile(fileobj=self._stored)
-            yield from self._translate_errors("gzip", iter(lambda: content.read(BLOCK_BYTES), b""))
+            read = iter(lambda: content.read1(BLOCK_BYTES), b"")
+            yield from self._translate_errors("gzip", read)
         elif self._magic.startswith(_XZ):
             yield from self._translate_errors("xz", _inflate(lzma.LZMADecompressor, stored))
         elif _BZIP2_STREAM.match(self._magic):
-            parts = _Bzip2Parts(self.name, stored)
-            yield from ordered_map(decompress_part, parts)
-            rest = chain([parts.rest], stored)
-            yield from self._translate_errors("bzip2", _inflate(bz2.BZ2Decompressor, rest))
+            if ordered_map is not None:
+                parts = _Bzip2Parts(self.name, stored)
+                yield from ordered_map(decompress_part, parts)
+                stored = chain([parts.rest], stored)
+            yield from self._translate_errors("bzip2", _inflate(bz2.BZ2Decompressor, stored))
         else:
             yield from stored
 
     def _translate_errors(self, compression: str, blocks: Iterator[bytes]) -> Iterator[bytes]:
+        held = b""
         try:
-            yield from blocks
+            for block in blocks:
+                yield held
+                held = block
         except (EOFError, OSError, zlib.error, lzma.LZMAError) as error:
             if isinstance(error, OSError) and error.errno is not None:
                 raise
-            raise _broken(self.name, compression, error, self.position) from error
+            problem = _broken(self.name, compression, error, self.position)
+            if not (self._truncated_ok and isinstance(error, EOFError)):
+                raise problem from error
+            self.is_truncated = True
+            # The last word may have been cut, too.
+            held = held[: max(map(held.rfind, (b" ", b"\n", b">"))) + 1] or held
+        yield held
 
 
 class _Decompressor(Protocol):
@@ -223,10 +270,12 @@ def _inflate(
 
 
 def _broken(name: str, compression: str, error: Exception, position: int) -> InputError:
-    how = "cut short" if isinstance(error, EOFError) else "corrupt"
+    how, rest = "corrupt", ""
+    if isinstance(error, EOFError):
+        how, rest = "cut short", " (prepare --truncated ok keeps what is there)"
     return InputError(
         f"{name}: the {compression} data is {how} near byte {position:,}; "
-        "fetch or compress it again"
+        f"fetch or compress it again{rest}"
     )
 
 

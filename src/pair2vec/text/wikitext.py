@@ -64,6 +64,19 @@ _INLINE_TAG = re.compile(rf"</?(?=[a-zA-Z])(?i:{_INLINE_TAGS})\b[^<>]*+>")
 _SHALLOW_TEMPLATE = re.compile(r"\{\{(?<!\{\{\{)[^{}]*+(?:\{\{[^{}]*+\}\}[^{}]*+)*+\}\}")
 _BRACES = re.compile(r"(\{\{++|\}\}++)")
 _TABLE_EDGE = re.compile(r"(\n[ \t:]*+(?:\{\||\|\}))")
+_CELL_START = re.compile(r"[ \t:]*+(?:\|\+?|!)")
+_TABLE_ROW = re.compile(r"[ \t:]*+\|-")
+_CELL_EDGE = re.compile(r"\|\||!!")
+# At the end of a line, cell or element; or before what is no small letter, but not in "St. Ives".
+_SENTENCE_END = re.compile(
+    r"\w(?:\w|[)\]%'\"’”»]++)[.!?…]['\"’”»]*+(?=[ \t]*+(?:<|\||$)"
+    r"|(?<!\b\w\w\.)\s++['\"‘“«(\[]*+[^\W\da-zß-öø-ÿ_])|\w\w[。！？।۔]",
+    re.MULTILINE,
+)
+_UNSPACED = re.compile(r"\w{5}[。！？]")
+_SHORTEST_SENTENCE = 6
+"""Words, of a sentence in a table."""
+_WORD = re.compile(r"[^\W\d_]\w*+")
 _EXTERNAL_LINK = re.compile(
     r"\[(?:https?:|ftps?:|ircs?:|news:|mailto:|(?=//))[^\s\[\]]*+[ \t]*+([^\[\]\n]*+)\]"
 )
@@ -173,23 +186,68 @@ def _close_braces(closing: int, opened: list[tuple[int, int]], kept: list[str]) 
 
 
 def _without_tables(text: str) -> str:
-    """Drop ``{| tables |}``; one that is never closed loses only its marker and attributes."""
+    """Drop ``{| tables |}`` but for prose in them.
+
+    One that is never closed loses only its marker and attributes.
+    """
     if "{" not in text or "{|" not in text:
         return text
     first, *rest = _TABLE_EDGE.split(text)
     kept = [first]
     opened: list[int] = []
+    closed: list[range] = []  # of `kept`; none is within another, so that no text is read twice
     for edge, segment in zip(rest[::2], rest[1::2], strict=True):
         if edge[-1] == "|":
             opened.append(len(kept))
         elif opened:
-            del kept[opened.pop() :]
+            table = range(opened.pop(), len(kept))
+            while closed and closed[-1].start >= table.start:
+                closed.pop()
+            closed.append(table)
         else:
             segment = edge + segment  # a stray end, left to the rules on lines
         kept.append(f"\n{segment}")
     for start in opened:
         kept[start] = _without_table_attributes(kept[start])
+    for table in closed:
+        for part in table:
+            is_start = rest[2 * part - 2][-1] == "|"
+            kept[part] = _table_prose(
+                kept[part].partition("\n")[2], starts_with_attributes=is_start
+            )
     return "".join(kept)
+
+
+def _table_prose(rows: str, *, starts_with_attributes: bool) -> str:
+    """What reads as sentences in the cells of some rows, a paragraph each."""
+    if starts_with_attributes:
+        rows = rows.partition("\n")[2]
+    if not _SENTENCE_END.search(rows):
+        return ""
+    # Their brackets may be unbalanced, and they have pipes, as cells do.
+    rows = _with_links_as_text(_without_urls(_WRAPPED_LINE.sub(" ", rows)))
+    prose: list[str] = []
+    for line in rows.split("\n"):
+        if not _SENTENCE_END.search(line) or _TABLE_ROW.match(line):
+            continue
+        start = _CELL_START.match(line)
+        for cell in _CELL_EDGE.split(line[start.end() :]) if start else [line]:
+            attributes, _, content = cell.partition("|")
+            parts = _BLOCK_TAG.split(content or attributes)
+            prose += filter(_reads_as_sentences, parts)
+    # With blank lines, lest one cell's text is taken for the wrapped end of another's.
+    return "".join(f"\n\n{part}\n" for part in prose)
+
+
+def _reads_as_sentences(text: str) -> bool:
+    """Not a list of names, a title or a measurement."""
+    if not _SENTENCE_END.search(text):
+        return False
+    if _UNSPACED.search(text):
+        return True
+    words = _WORD.findall(text)
+    capitals = sum(word[0].isupper() for word in words)
+    return len(words) >= _SHORTEST_SENTENCE and 2 * capitals <= len(words)
 
 
 def _without_table_attributes(unclosed_table: str) -> str:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pair2vec.errors import UsageError
+from pair2vec.ranges import Count, OptionalCount, Share, check_ranges
 from pair2vec.runtime.prefetch import prefetch
 from pair2vec.text.vocabulary import SPECIAL_TOKENS
 from pair2vec.training.distributed import ProcessGroup
@@ -30,25 +31,22 @@ _PREFETCHED = 8
 class NegativesConfig:
     """How many corrupted triples each observed triple is compared with."""
 
-    contexts: int = 2
+    contexts: OptionalCount = 2
     """k_c in the paper: triples with another context of the batch."""
-    words: int = 3
+    words: OptionalCount = 3
     """k_x and k_y: triples with another x, and as many with another y; 0 is the bivariate J_2NS."""
-    typed: int = 1
+    typed: OptionalCount = 1
     """How many of `words` are drawn among the word's nearest neighbours."""
-    exponent: float = 0.75
+    exponent: Share = 0.75
     """Words are drawn by their count to this power."""
-    neighbours: int = 100
+    neighbours: Count = 100
 
     def __post_init__(self) -> None:
-        if not 0 <= self.typed <= self.words:
+        check_ranges(self)
+        if self.typed > self.words:
             raise UsageError(
-                f"typed is {self.typed}; it must be between 0 and words ({self.words})"
+                f"typed is {self.typed}; it must be from 0 to words, which is {self.words}"
             )
-        if self.typed and self.neighbours < 1:
-            raise UsageError(f"neighbours is {self.neighbours}; it must be 1 or more")
-        if self.contexts < 0:
-            raise UsageError(f"contexts is {self.contexts}; it must be 0 or more")
 
 
 class TripleTensors(NamedTuple):

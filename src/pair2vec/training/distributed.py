@@ -34,6 +34,7 @@ _DEFAULT_TIMEOUT = 45.0
 _NCCL_EXTRA_TIMEOUT = 10.0
 """NCCL waits longer than gloo: its timeout ends the process without a message of ours."""
 _POLL_SECONDS = 0.05
+_GLOO_SECONDS = 0.1
 _WORKING, _DONE, _FAILED = range(3)
 _HOW_TO_RESUME = "resume with --resume, or let torchrun do so: --max-restarts 3"
 
@@ -230,6 +231,9 @@ def init_process_group(device: str) -> Iterator[ProcessGroup]:
     # Torchrun counts the restarts of each machine by itself.
     (ranks.restarted,) = ranks.any_rank([restarted])
     yield ranks
+    # Before torch 2.8, a group that ends waits for gloo's threads with the interpreter's lock held,
+    # for ever if one has yet to drop a tensor, which takes the lock: here it gets it.
+    time.sleep(_GLOO_SECONDS)
     # Only after a good end: with a rank lost, this would wait for it.
     dist.destroy_process_group()
 

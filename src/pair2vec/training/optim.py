@@ -8,14 +8,25 @@ CUDA graph needs: it reads their values anew at each replay.
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from pair2vec.errors import UsageError
+from pair2vec.ranges import (
+    BatchSize,
+    Count,
+    Factor,
+    GradientNorm,
+    LearningRate,
+    Minutes,
+    OneOf,
+    OptionalCount,
+    Seed,
+    Threads,
+    check_ranges,
+)
 from pair2vec.runtime.cuda_graphs import STEP_MODES
 
 Slots = list[Tensor]
@@ -253,69 +264,44 @@ SCHEDULES: dict[str, type[Constant]] = {
 }
 
 
-def check_settings(
-    config: object, names: Iterable[str], is_valid: Callable[[Any], bool], requirement: str
-) -> None:
-    """Refuse values of the settings ``training.NAME``.
-
-    Raises:
-        UsageError: one is not valid; the message says that it must be `requirement`.
-    """
-    for name in names:
-        value = getattr(config, name)
-        if not is_valid(value):
-            raise UsageError(f"training.{name} is {value!r}; it must be {requirement}")
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TrainingConfig:
     """How the network is optimised."""
 
-    batch: int = 600
-    epochs: int = 12
-    steps: int = 0
+    batch: BatchSize = 600
+    epochs: OptionalCount = 12
+    steps: OptionalCount = 0
     """Stop after so many batches; 0 leaves it to the epochs."""
-    optimiser: str = "sgd"
-    rate: float = 0.01
-    schedule: str = "plateau"
+    optimiser: Annotated[str, OneOf(tuple(OPTIMISERS))] = "sgd"
+    rate: LearningRate = 0.01
+    schedule: Annotated[str, OneOf(tuple(SCHEDULES))] = "plateau"
     """"plateau" (the paper's rule), "linear" (warm-up, then decay to 0) or "constant"."""
-    warmup_steps: int = 0
-    plateau_steps: int = 300_000
+    warmup_steps: OptionalCount = 0
+    plateau_steps: Count = 300_000
     """Without a lower loss for so long, the rate is multiplied by `plateau_factor`."""
-    plateau_factor: float = 0.9
-    loss: str = "sum"
+    plateau_factor: Factor = 0.9
+    loss: Annotated[str, OneOf(("sum", "mean"))] = "sum"
     """"sum" or "mean" over the batch."""
-    clip: float = 10.0
+    clip: GradientNorm = 10.0
     """The largest norm of the gradient; 0 does not clip."""
-    start: str = "vectors"
+    start: Annotated[str, OneOf(("vectors", "random"))] = "vectors"
     """How the word tables are initialised: "vectors", from the given word vectors if there are any,
     or "random"; given vectors then only define the neighbours for typed negatives."""
-    step_mode: str = "auto"
+    step_mode: Annotated[str, OneOf(STEP_MODES)] = "auto"
     """Which step runs: "plain" (eager autograd on the rows that a batch touches), "cuda_graph" (a
     GPU only: compiled and captured, which takes half a minute at the start, then replayed), or
     "auto", which is "cuda_graph" on a GPU and "plain" on a CPU."""
-    threads: int = 0
+    threads: Threads = 0
     """Of torch on a CPU; 0 leaves it to torch."""
-    seed: int = 0
-    report_steps: int = 100
-    validation_steps: int = 5_000
-    validation_triples: int = 20_000
-    patience: int = 0
+    seed: Seed = 0
+    report_steps: Count = 100
+    validation_steps: Count = 5_000
+    validation_triples: Count = 20_000
+    patience: OptionalCount = 0
     """Stop after so many validations without a lower loss; 0 never does."""
-    checkpoint_steps: int = 5_000
-    checkpoint_minutes: float = 10.0
+    checkpoint_steps: Count = 5_000
+    checkpoint_minutes: Minutes = 10.0
     """A checkpoint is written after so many steps, or so long after the last one."""
 
     def __post_init__(self) -> None:
-        choices = {
-            "optimiser": tuple(OPTIMISERS),
-            "schedule": tuple(SCHEDULES),
-            "loss": ("sum", "mean"),
-            "start": ("vectors", "random"),
-            "step_mode": STEP_MODES,
-        }
-        for name, allowed in choices.items():
-            check_settings(self, [name], allowed.__contains__, f"one of {', '.join(allowed)}")
-        positive = ("batch", "report_steps", "validation_steps", "checkpoint_steps")
-        check_settings(self, positive, lambda value: value >= 1, "1 or more")
-        check_settings(self, ["checkpoint_minutes"], lambda value: value > 0, "above 0")
+        check_ranges(self)

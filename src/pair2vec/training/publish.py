@@ -3,7 +3,7 @@
 import datetime
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -33,7 +33,6 @@ def publish(
 
     All ranks validate; rank 0 writes.
     """
-    manifest = corpus.manifest
     validation = trainer.validate()
     metrics = {"validation_loss": validation} if validation is not None else {}
     metrics |= {
@@ -44,13 +43,7 @@ def publish(
         "name": out.resolve().name,
         "created": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "recipe": asdict(trainer.recipe),
-        "corpus": {
-            "fingerprint": manifest.fingerprint,
-            "documents": manifest.documents,
-            "sentences": manifest.sentences,
-            "tokens": manifest.tokens,
-            "sources": [Path(source["name"]).name for source in manifest.sources],
-        },
+        "corpus": corpus_facts(corpus),
         "triples": trainer.triples,
         "metrics": metrics,
         **added.facts,
@@ -69,6 +62,18 @@ def publish(
                 is_claimed=True,
             )
     return load_model(out)
+
+
+def corpus_facts(corpus: Corpus) -> dict[str, Any]:
+    """What a model's config says about its corpus."""
+    manifest = corpus.manifest
+    return {
+        "fingerprint": manifest.fingerprint,
+        "documents": manifest.documents,
+        "sentences": manifest.sentences,
+        "tokens": manifest.tokens,
+        "sources": [Path(source["name"]).name for source in manifest.sources],
+    }
 
 
 def published_arrays(network: Network) -> dict[str, NDArray[np.float32]]:
@@ -98,6 +103,27 @@ def network_from_model(model: SavedModel) -> Network:
         array = torch.from_numpy(model.array(_PUBLISHED_NAMES.get(name, name)).copy())
         # A small model has vectors for the first words of contexts only; the rest stay at zero.
         tensor[: len(array)] = array
+    network.load_state_dict(state)
+    return network
+
+
+def trainable_network(
+    model: SavedModel, pair_words: NDArray[np.float32], context_words: NDArray[np.float32]
+) -> Network:
+    """The network that was published as `model` as it was in training, with other word tables."""
+    recipe = recipe_from_json(model.config["recipe"])
+    network = Network(len(pair_words), recipe.pair, recipe.context, torch.Generator())
+    state = network.state_dict()
+    state |= {name: torch.from_numpy(model.array(name).copy()) for name in state if "." in name}
+    state["pair_words"] = torch.from_numpy(pair_words)
+    state["context_words"] = torch.from_numpy(context_words)
+    if isinstance(network.pair, MlpPair):
+        # Published, the first layer is that of words of unit norm.
+        weights, length = state["pair.first.weight"].chunk(3, dim=1), recipe.pair.length
+        scales = (length, length, length**2)
+        state["pair.first.weight"] = torch.cat(
+            [weight / scale for weight, scale in zip(weights, scales, strict=True)], dim=1
+        )
     network.load_state_dict(state)
     return network
 

@@ -26,6 +26,12 @@ from pair2vec.training.batches import NegativesConfig
 from pair2vec.training.optim import TrainingConfig
 from pair2vec.triples.epoch import TriplesConfig
 
+_NOT_TOML = (ValueError, RecursionError)
+"""Raised for what is no TOML, for a number of thousands of digits, for thousands of brackets."""
+
+_TOO_LARGE = 10**18
+"""In absolute value: TOML's integers have 64 bits, and the error of a range prints the value."""
+
 ConfigT = TypeVar("ConfigT")
 """A frozen dataclass of values, and of groups of settings that are such dataclasses themselves."""
 
@@ -194,7 +200,10 @@ def _read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise UsageError(f"{path}: no such file") from error
-    except tomllib.TOMLDecodeError as error:
+    except UnicodeDecodeError as error:
+        where = f"byte {error.object[error.start]:#x} at {error.start}"
+        raise UsageError(f"{path}: not UTF-8 ({where}); save it as UTF-8 text") from error
+    except _NOT_TOML as error:
         raise UsageError(f"{path}: not TOML: {error}") from error
 
 
@@ -211,7 +220,7 @@ def _parse(value: str) -> object:
     """A TOML value; a bare word is a string."""
     try:
         return tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
+    except _NOT_TOML:
         return value
 
 
@@ -228,11 +237,16 @@ def _changed(owner: Any, settings: Mapping[str, Any], prefix: str) -> Any:  # no
             changes[key] = _changed(known[key], value, f"{prefix}{key}.")
         else:
             changes[key] = _typed(value, known[key], f"{prefix}{key}")
-    return replace(owner, **changes)
+    try:
+        return replace(owner, **changes)
+    except UsageError as error:
+        raise UsageError(f"{prefix}{error}") from error
 
 
 def _typed(value: object, present: object, name: str) -> object:
     wanted = type(present)
+    if isinstance(value, int) and abs(value) >= _TOO_LARGE:
+        raise UsageError(f"{name} has more than 18 digits; no setting is that large")
     if wanted is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     if type(value) is not wanted:

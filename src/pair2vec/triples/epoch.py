@@ -11,13 +11,22 @@ makes it fast; p is a word's relative frequency in the corpus.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Annotated, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pair2vec.arrays import Int64Array
-from pair2vec.errors import InputError, UsageError
+from pair2vec.errors import InputError
+from pair2vec.ranges import (
+    Count,
+    Factor,
+    OneOf,
+    OptionalCount,
+    PartialShare,
+    Seed,
+    check_ranges,
+)
 from pair2vec.runtime.prefetch import prefetch
 from pair2vec.text.corpus import Corpus, Ids
 from pair2vec.text.patterns import DISTANCES
@@ -84,25 +93,19 @@ _RULES: dict[str, type[PairSubsampling | WordSubsampling]] = {
 class TriplesConfig:
     """Which triples of a corpus are trained on, and in what order."""
 
-    subsampling: str = "pair"
+    subsampling: Annotated[str, OneOf((*_RULES, "none"))] = "pair"
     """"pair" (the paper's rule), "word" (the released code's), or "none"."""
-    threshold: float = 5e-7
-    min_pair_count: int = 0
+    threshold: Factor = 5e-7
+    min_pair_count: OptionalCount = 0
     """Rarer pairs are left out; 0 or 1 skips the counting."""
-    held_out: float = 0.01
+    held_out: PartialShare = 0.01
     """Share of the corpus held out from training, for the validation loss."""
-    seed: int = 0
-    block_tokens: int = 1 << 16
-    chunk_blocks: int = 64
+    seed: Seed = 0
+    block_tokens: Count = 1 << 16
+    chunk_blocks: Count = 64
 
     def __post_init__(self) -> None:
-        if self.subsampling not in (*_RULES, "none"):
-            known = ", ".join([*_RULES, "none"])
-            raise UsageError(f"triples.subsampling is {self.subsampling!r}; there are {known}")
-        if not 0 <= self.held_out < 1:
-            raise UsageError(f"triples.held_out is {self.held_out}; it must be from 0 to below 1")
-        if self.threshold <= 0:
-            raise UsageError(f"triples.threshold is {self.threshold}; it must be above 0")
+        check_ranges(self)
 
     def rule(self) -> SubsamplingRule:
         if self.subsampling == "none":

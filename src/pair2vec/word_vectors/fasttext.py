@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pair2vec.errors import InputError, Pair2vecError, UsageError
+from pair2vec.ranges import Count, Range, Seed, Size, check_ranges
 from pair2vec.text.corpus import Corpus, Shard
 from pair2vec.text.vocabulary import SPECIAL_TOKENS
 
@@ -30,17 +31,16 @@ class FasttextConfig:
     A word predicts up to `window` words to either side, each against `negative` negative samples.
     """
 
-    dimension: int = 300
-    epochs: int = 5
-    window: int = 5
-    negative: int = 5
-    ngrams: tuple[int, int] = (3, 6)
-    """Shortest and longest character n-gram, fastText's minn and maxn; (0, 0) for none."""
-    seed: int = 0
+    dimension: Size = 300
+    epochs: Count = 5
+    window: Annotated[int, Range(least=1, most=1_000)] = 5
+    negative: Annotated[int, Range(least=1, most=1_000)] = 5
+    ngrams: Annotated[tuple[int, int], Range(least=0, most=100)] = (3, 6)
+    """Shortest and longest character n-gram, fastText's minn and maxn; none if the longest is 0."""
+    seed: Seed = 0
 
     def __post_init__(self) -> None:
-        for name in ("dimension", "epochs", "window", "negative"):
-            check_positive(name, getattr(self, name))
+        check_ranges(self)
 
     def buckets(self, words: int) -> int:
         """Rows for n-grams; a small vocabulary is not worth fastText's 2 million."""

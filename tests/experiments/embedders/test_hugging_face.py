@@ -195,6 +195,33 @@ def test_weights_that_a_file_lacks_are_named(folder: Path) -> None:
     assert "lack 1, such as embeddings.word_embeddings.weight" in message_of(folder)
 
 
+def test_pickled_weights_are_refused_unread(folder: Path) -> None:
+    weights = load_file(folder / "model.safetensors")
+    torch.save(weights, folder / "pytorch_model.bin")
+    HuggingFaceEncoder.open(folder)  # the other file is there, too
+    (folder / "model.safetensors").unlink()
+    assert "its weights are pickled (pytorch_model.bin), which can run code" in message_of(folder)
+
+
+def test_an_index_of_safetensors_that_names_a_pickle_is_refused(folder: Path) -> None:
+    weights = load_file(folder / "model.safetensors")
+    torch.save(weights, folder / "shard.bin")
+    (folder / "model.safetensors").unlink()
+    index = folder / "model.safetensors.index.json"
+    index.write_text(
+        json.dumps({"metadata": {}, "weight_map": dict.fromkeys(weights, "shard.bin")})
+    )
+    assert "its weights are pickled (shard.bin)" in message_of(folder)
+    for damaged in ("no JSON", "[]", '{"weight_map": []}', "[" * 100_000):
+        index.write_text(damaged)
+        assert "is no index of weights" in message_of(folder)
+    save_file(weights, folder / "shard.safetensors", {"format": "pt"})
+    index.write_text(
+        json.dumps({"metadata": {}, "weight_map": dict.fromkeys(weights, "shard.safetensors")})
+    )
+    HuggingFaceEncoder.open(folder)
+
+
 @pytest.mark.parametrize("file", ["model.safetensors", "config.json"])
 def test_a_damaged_folder_is_named(file: str, folder: Path) -> None:
     (folder / file).write_bytes(b"no such thing")

@@ -149,7 +149,7 @@ def test_dropout_is_for_training_only(inputs: dict[str, Path]) -> None:
 
 
 def test_invalid_settings_are_refused() -> None:
-    with pytest.raises(UsageError, match=r"esim\.hidden is 0"):
+    with pytest.raises(UsageError, match="hidden is 0"):
         EsimConfig(hidden=0)
-    with pytest.raises(UsageError, match=r"esim\.dropout is 1"):
+    with pytest.raises(UsageError, match="dropout is 1"):
         EsimConfig(dropout=1.0)

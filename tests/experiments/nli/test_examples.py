@@ -108,6 +108,10 @@ def test_the_last_line_needs_no_end_and_empty_lines_are_no_examples(tmp_path: Pa
     ("line", "problem"),
     [
         ("{", "not JSON"),
+        ("[" * 100_000, "not JSON"),
+        ('{"sentence1": ' + "[" * 800 + "]" * 800 + "}", "sentence1 is [[["),
+        (json.dumps({**SNLI, "sentence1": "half \ud83d"}), r"sentence1 is 'half \ud83d'; it must"),
+        (json.dumps({**SNLI, "category": "\udc00"}), r"category is '\udc00'; it must be text"),
         ("[1]", "expected an object with sentence1"),
         (json.dumps({**SNLI, "sentence2": None}), "sentence2 is None; it must be text"),
         (json.dumps({"sentence1": "a", "sentence2": "b"}), "gold_label is None"),

@@ -101,10 +101,23 @@ def test_a_file_has_passages_questions_and_answers(tmp_path: Path) -> None:
     assert both.passages[2:] == qa_set.passages
 
 
+NESTED = '{"a": ' * 800 + "0" + "}" * 800
+
+
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
         ("{", "not JSON, as SQuAD is published"),
+        ("[" * 100_000, "not JSON, as SQuAD is published"),
+        (f'{{"data": {"[" * 900}{"]" * 900}}}', "article 1: expected an object with paragraphs"),
+        (
+            f'{{"data": [{{"paragraphs": {NESTED}}}]}}',
+            "article 1: paragraphs is {'a': {'a': ",
+        ),
+        (
+            '{"data": [{"paragraphs": [{"context": "half \\ud83d", "qas": []}]}]}',
+            r"paragraph 1: context is 'half \\ud83d'; it must be text",
+        ),
         ("[]", "expected an object with data"),
         ('{"data": []}', "has no questions"),
         ('{"data": [{"paragraphs": 3}]}', "article 1: paragraphs is 3; it must be a list"),

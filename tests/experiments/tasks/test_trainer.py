@@ -263,12 +263,12 @@ def test_the_step_that_runs_is_logged_and_a_cuda_graph_on_a_cpu_refused(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"step_mode": "fast"}, "training.step_mode is 'fast'; it must be one of auto, plain, cud"),
-        ({"batch": 0}, "training.batch is 0; it must be 1 or more"),
-        ({"patience": -1}, "training.patience is -1"),
-        ({"rate": 0.0}, "training.rate is 0.0; it must be above 0"),
-        ({"rate_factor": 1.5}, "training.rate_factor is 1.5"),
-        ({"optimiser": "sgd"}, "training.optimiser is 'sgd'; it must be one of adam, adamw"),
+        ({"step_mode": "fast"}, "step_mode is 'fast'; it must be one of auto, plain, cud"),
+        ({"batch": 0}, "batch is 0; it must be from 1 to 10,000,000"),
+        ({"patience": -1}, "patience is -1"),
+        ({"rate": 0.0}, "rate is 0.0; it must be above 0 and at most 10"),
+        ({"rate_factor": 1.5}, "rate_factor is 1.5"),
+        ({"optimiser": "sgd"}, "optimiser is 'sgd'; it must be one of adam, adamw"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(changes: dict[str, float], message: str) -> None:

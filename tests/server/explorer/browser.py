@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 import pytest
 
 try:
-    from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+    from playwright.sync_api import Browser, Dialog, Locator, Page, expect, sync_playwright
 except ImportError:
     pytest.skip(
         "the explorer page is not tested in a browser: pip install playwright "
@@ -20,7 +20,7 @@ except ImportError:
         allow_module_level=True,
     )
 
-__all__ = ["Browser", "Explorer", "Locator", "expect", "launched"]
+__all__ = ["Browser", "Dialog", "Explorer", "Locator", "expect", "launched"]
 
 _PATIENCE_MS = 20_000
 expect.set_options(timeout=_PATIENCE_MS)

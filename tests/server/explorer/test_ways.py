@@ -2,9 +2,13 @@
 
 import re
 
-from tests.server.explorer.browser import Explorer, expect
+from tests.server.explorer.browser import Browser, Dialog, Explorer, expect
+from tests.server.explorer.running_server import RunningServer
 
 from pair2vec.api import Pair2vec
+from pair2vec.server.access import ServerConfig
+from pair2vec.server.app import make_app
+from pair2vec.server.endpoints import Resources
 
 
 def test_an_address_restores_the_query(explorer: Explorer, model: Pair2vec) -> None:
@@ -125,3 +129,46 @@ def test_the_summary_is_announced_to_screen_readers(explorer: Explorer) -> None:
     status = explorer.panel.get_by_role("status")
     expect(status).to_have_attribute("aria-live", "polite")
     expect(status).to_contain_text("words, best:")
+
+
+def test_the_api_page_shows_every_path_and_leads_to_its_schemas(
+    explorer: Explorer, server: RunningServer
+) -> None:
+    server.offered = None
+    page = explorer.page
+    explorer.open("fill", pattern="X or Y", x="hot")
+    page.get_by_role("link", name="the API").click()
+    expect(page.get_by_role("heading", name="pair2vec API")).to_be_visible()
+    section = page.locator("section", has=page.locator("h2", has_text="/api/analogy"))
+    expect(section.locator("h2")).to_have_text("/api/analogy GET, POST")
+    expect(section.locator("tr", has_text="offset")).to_contain_text("0 to 900; default 0")
+    section.get_by_role("link", name="AnalogyQuestions").click()
+    opened = page.locator("details#AnalogyQuestions")
+    expect(opened.locator("pre")).to_contain_text('"$ref": "AnalogyQuestion"')
+    expect(page.locator("section")).to_have_count(10)
+    expect(page.get_by_role("link", name="the explorer")).to_be_visible()
+
+
+def test_a_server_with_a_key_is_asked_with_it(browser: Browser, model: Pair2vec) -> None:
+    config = ServerConfig(api_key="secret")
+    server = RunningServer(lambda: make_app(Resources(model), config))
+    server.offered = None
+    server.start()
+    context = browser.new_context()
+    explorer = Explorer(context.new_page(), server.address)
+    explorer.may_fail = "401"
+    asked: list[str] = []
+
+    def answer(dialog: Dialog) -> None:
+        asked.append(dialog.message)
+        dialog.accept("wrong" if len(asked) == 1 else "secret")
+
+    explorer.page.on("dialog", answer)
+    explorer.open("fill", pattern="X or Y", x="hot")
+    expect(explorer.message).to_have_text(re.compile("words, best:"))
+    explorer.page.reload()
+    expect(explorer.message).to_have_text(re.compile("words, best:"))
+    assert asked == ["This server wants an API key:"] * 2, "the first was wrong, the second is kept"
+    assert explorer.faults() == []
+    context.close()
+    server.stop()

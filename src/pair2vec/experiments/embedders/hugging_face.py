@@ -8,6 +8,7 @@ import logging
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple, Self
 
@@ -24,6 +25,7 @@ from pair2vec.experiments.embedders.embedder import (
     ScalarMix,
     Sentence,
 )
+from pair2vec.runtime.pretrained import LOCAL_ONLY, SAFETENSORS_ONLY, check_safetensors
 
 logger = logging.getLogger(__name__)
 
@@ -37,9 +39,6 @@ _CACHED_SENTENCES = 1 << 18
 """Some 500 bytes each: all of a data set, but not all that a service ever sees."""
 
 _NO_WORD = -1
-
-_LOCAL_ONLY = {"local_files_only": True, "trust_remote_code": False}
-"""Options of ``from_pretrained``: nothing is fetched, and no code of a model is run."""
 
 
 class HuggingFaceEncoder(LayeredEmbedder):
@@ -216,8 +215,9 @@ def _quiet(transformers: ModuleType) -> Iterator[None]:
 
 
 def _load_encoder(transformers: ModuleType, name: str) -> nn.Module:
+    check_safetensors(Path(name))
     model, report = transformers.AutoModel.from_pretrained(
-        name, output_loading_info=True, **_LOCAL_ONLY
+        name, output_loading_info=True, **SAFETENSORS_ONLY
     )
     # The library initialises weights that a file lacks at random.
     missing = sorted(key for key in report["missing_keys"] if not key.startswith(_POOLER))
@@ -232,7 +232,7 @@ def _load_encoder(transformers: ModuleType, name: str) -> nn.Module:
 
 def _load_tokenizer(transformers: ModuleType, name: str) -> Any:  # noqa: ANN401
     load = transformers.AutoTokenizer.from_pretrained
-    tokenizer = load(name, **_LOCAL_ONLY)
+    tokenizer = load(name, **LOCAL_ONLY)
     if not tokenizer.is_fast:
         raise InputError(
             f"{name}: its tokeniser does not map subwords to words; one with a tokenizer.json does"
@@ -241,7 +241,7 @@ def _load_tokenizer(transformers: ModuleType, name: str) -> Any:  # noqa: ANN401
     is_byte_level = pre_tokenizer is not None and b"ByteLevel" in pre_tokenizer.__getstate__()
     if is_byte_level and not getattr(tokenizer, "add_prefix_space", False):
         # To these a word without a space before it is another one than within a text.
-        tokenizer = load(name, add_prefix_space=True, **_LOCAL_ONLY)
+        tokenizer = load(name, add_prefix_space=True, **LOCAL_ONLY)
     return tokenizer
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from math import inf, sqrt
+from math import sqrt
 from random import Random
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 from pair2vec.errors import UsageError
 from pair2vec.experiments.miniworld.relations import (
@@ -21,6 +21,7 @@ from pair2vec.experiments.miniworld.relations import (
     NameInventor,
     ordinary_words,
 )
+from pair2vec.ranges import Range, Size, check_ranges
 
 SHARES = ((WORLD_RELATIONS, 0.40), (CLUES, 0.38), (DECOYS, 0.15))
 """How much of the text is of each sort; the rest are distractors."""
@@ -32,47 +33,45 @@ DOCUMENT_SENTENCES = 20
 """The length of a document, on average."""
 
 
+Several = Annotated[int, Range(least=2, most=10_000)]
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WorldConfig:
     """How many there are of everything."""
 
-    kinds: int = len(KINDS)
-    members: int = 16
+    kinds: Annotated[int, Range(least=2, most=len(KINDS))] = len(KINDS)
+    members: Several = 16
     """Of each kind."""
-    regions: int = 16
-    towns: int = 10
+    regions: Several = 16
+    towns: Several = 10
     """In each region, its capital included."""
-    dishes: int = 3
+    dishes: Size = 3
     """That all towns of a region serve."""
-    people: int = 60
-    opposites: int = len(OPPOSITES)
+    people: Size = 60
+    opposites: Annotated[int, Range(least=2, most=len(OPPOSITES))] = len(OPPOSITES)
     """Pairs of adjectives."""
-    wholes: int = 24
-    parts: int = 3
+    wholes: Several = 24
+    parts: Size = 3
     """Of each whole."""
-    makers: int = 20
-    products: int = 4
+    makers: Several = 20
+    products: Size = 4
     """Of each maker."""
-    held_out: float = 1 / 4
+    held_out: Annotated[float, Range(least=0, most=0.5)] = 1 / 4
     """The share of towns and of members whose region or kind is never stated."""
-    companions: int = 3
+    companions: Size = 3
     """With how many siblings or neighbours a word is mentioned first; with as many, second."""
-    decoys: int = 5
+    decoys: Size = 5
     """With how many words of the right type, but wrong, a word is mentioned in another context."""
 
     def __post_init__(self) -> None:
-        limits: dict[str, tuple[float, float]] = {
-            **dict.fromkeys(("regions", "wholes", "makers"), (2, inf)),
-            **dict.fromkeys("parts products dishes people companions decoys".split(), (1, inf)),
-            **dict.fromkeys(("towns", "members"), (self.companions + 1, inf)),
-            "kinds": (2, len(KINDS)),
-            "opposites": (2, len(OPPOSITES)),
-            "held_out": (0, 0.5),
-        }
-        for name, (least, most) in limits.items():
-            value = getattr(self, name)
-            if not least <= value <= most:
-                raise UsageError(f"WorldConfig({name}={value}): must be from {least} to {most}")
+        check_ranges(self)
+        for name in ("towns", "members"):
+            if getattr(self, name) <= self.companions:
+                raise UsageError(
+                    f"{name} is {getattr(self, name)}; it must be above companions, which is "
+                    f"{self.companions}"
+                )
 
 
 Groups = Mapping[str, tuple[str, ...]]

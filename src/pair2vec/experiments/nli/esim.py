@@ -20,7 +20,6 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from pair2vec.errors import UsageError
 from pair2vec.experiments.embedders.embedder import Embedder
 from pair2vec.experiments.nli.batches import NliBatch
 from pair2vec.experiments.nli.examples import LABELS
@@ -33,20 +32,18 @@ from pair2vec.experiments.tasks.layers import (
     mean_words,
 )
 from pair2vec.injection.sources import RelationSource
+from pair2vec.ranges import PartialShare, Size, check_ranges
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EsimConfig:
     """The sizes of AllenNLP's ESIM."""
 
-    hidden: int = 300
-    dropout: float = 0.5
+    hidden: Size = 300
+    dropout: PartialShare = 0.5
 
     def __post_init__(self) -> None:
-        if self.hidden < 1:
-            raise UsageError(f"esim.hidden is {self.hidden}; it must be 1 or more")
-        if not 0 <= self.dropout < 1:
-            raise UsageError(f"esim.dropout is {self.dropout}; it must be at least 0 and below 1")
+        check_ranges(self)
 
 
 class Attention(NamedTuple):

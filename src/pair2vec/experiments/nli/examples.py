@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pair2vec.errors import InputError, UsageError
+from pair2vec.experiments.tasks.json_fields import is_text, short_repr
 from pair2vec.text.sentences import cased_tokens
 from pair2vec.text.sources import Source
 
@@ -109,16 +110,19 @@ def _lines(name: str) -> Iterator[bytes]:
 def _parse(line: bytes, location: str) -> dict[str, Any]:
     try:
         record = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{location}: not JSON: {error}") from error
     if not isinstance(record, dict):
         raise InputError(f"{location}: expected an object with {', '.join(_FIELDS)}")
     for field in (*_FIELDS, *(["category"] if record.get("category") is not None else [])):
-        if not isinstance(record.get(field), str):
-            raise InputError(f"{location}: {field} is {record.get(field)!r}; it must be text")
+        if not is_text(record.get(field)):
+            raise InputError(
+                f"{location}: {field} is {short_repr(record.get(field))}; it must be text"
+            )
     if record["gold_label"] not in (*LABELS, NO_LABEL):
         known = ", ".join(LABELS)
         raise InputError(
-            f"{location}: gold_label is {record['gold_label']!r}; there are {known} and {NO_LABEL}"
+            f"{location}: gold_label is {short_repr(record['gold_label'])}; "
+            f"there are {known} and {NO_LABEL}"
         )
     return record

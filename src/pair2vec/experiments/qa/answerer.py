@@ -14,7 +14,7 @@ Shapes: K windows, T spans kept of each.
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import NamedTuple, Unpack
+from typing import Annotated, NamedTuple, Unpack
 
 import numpy as np
 import torch
@@ -36,6 +36,7 @@ from pair2vec.experiments.tasks.task import (
     Trained,
     assigned,
 )
+from pair2vec.ranges import Count, OptionalCount, Range, check_ranges
 from pair2vec.training.recipes import with_settings
 
 _EVAL_BATCH = 128
@@ -45,24 +46,20 @@ _EVAL_BATCH = 128
 class ReadingConfig:
     """How passages are read, and which spans may be answers."""
 
-    max_words: int = 400
+    max_words: Annotated[int, Range(least=1, most=100_000)] = 400
     """Of a passage: training truncates it there, prediction reads the rest in further windows."""
-    longest_answer: int = 17
+    longest_answer: Count = 17
     """In words."""
-    dev_questions: int = 2000
+    dev_questions: OptionalCount = 2000
     """The best weights are selected by about this many dev questions, evenly spaced (0: all)."""
 
     def __post_init__(self) -> None:
-        for name in ("max_words", "longest_answer"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"qa.{name} is {getattr(self, name)}; it must be 1 or more")
-        if self.dev_questions < 0:
-            raise UsageError(f"qa.dev_questions is {self.dev_questions}; it must be 0 or more")
+        check_ranges(self)
         # Windows overlap by a quarter: some window must have all of an answer.
         if self.longest_answer > max(1, self.max_words // 4):
             raise UsageError(
-                f"qa.longest_answer is {self.longest_answer}; it must be at most a quarter of "
-                f"qa.max_words, {self.max_words}"
+                f"longest_answer is {self.longest_answer}; it must be at most a quarter of "
+                f"max_words, {self.max_words}"
             )
 
 

@@ -16,11 +16,11 @@ released code, and this, has a_i ∘ â. The base model has a source of dimensio
 """
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import torch
 from torch import Tensor, nn
 
-from pair2vec.errors import UsageError
 from pair2vec.experiments.embedders.embedder import Embedder
 from pair2vec.experiments.qa.batches import MAX_CHARACTERS, QaBatch
 from pair2vec.experiments.qa.spans import SpanScores
@@ -33,6 +33,7 @@ from pair2vec.experiments.tasks.layers import (
 )
 from pair2vec.injection.sources import RelationSource
 from pair2vec.kernels.rows import gather_rows
+from pair2vec.ranges import PartialShare, Range, Size, check_ranges
 
 _CHARACTER_CODES = 256
 """As `character_codes` makes them: 0 is padding, the others are bytes plus one."""
@@ -42,24 +43,18 @@ _CHARACTER_CODES = 256
 class BidafConfig:
     """The sizes of Clark & Gardner, and of BiDAF for characters."""
 
-    hidden: int = 100
+    hidden: Size = 100
     """Of each direction."""
-    dropout: float = 0.2
-    characters: int = 16
+    dropout: PartialShare = 0.2
+    characters: Size = 16
     """The dimension of a character."""
-    filters: int = 100
-    filter_width: int = 5
-    no_answer: int = 80
+    filters: Size = 100
+    filter_width: Annotated[int, Range(least=1, most=MAX_CHARACTERS)] = 5
+    no_answer: Size = 80
     """Units of the two hidden layers that score no answer."""
 
     def __post_init__(self) -> None:
-        for name in ("hidden", "characters", "filters", "filter_width", "no_answer"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"bidaf.{name} is {getattr(self, name)}; it must be 1 or more")
-        if self.filter_width > MAX_CHARACTERS:
-            raise UsageError(f"bidaf.filter_width is {self.filter_width}; at most {MAX_CHARACTERS}")
-        if not 0 <= self.dropout < 1:
-            raise UsageError(f"bidaf.dropout is {self.dropout}; it must be at least 0 and below 1")
+        check_ranges(self)
 
 
 class Bidaf(nn.Module):

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from pair2vec.errors import InputError, UsageError
+from pair2vec.experiments.tasks.json_fields import is_text, short_repr
 from pair2vec.text.sentences import token_spans
 from pair2vec.text.sources import Source
 
@@ -151,7 +152,8 @@ def _paragraphs(name: str) -> Iterator[tuple[str, dict[str, Any], str]]:
     for number, article in enumerate(_field(content, "data", list, name), start=1):
         location = f"{name}, article {number:,}"
         paragraphs = _field(article, "paragraphs", list, location)
-        title = str(article.get("title", ""))
+        title = article.get("title", "")
+        title = title if is_text(title) else short_repr(title)
         for count, paragraph in enumerate(paragraphs, start=1):
             yield title, paragraph, f"{location}, paragraph {count:,}"
 
@@ -163,7 +165,7 @@ def _read_json(name: str) -> Any:  # noqa: ANN401
         content = b"".join(source.blocks(map))
     try:
         return json.loads(content)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{name}: not JSON, as SQuAD is published: {error}") from error
 
 
@@ -188,15 +190,11 @@ def _field(owner: Any, name: str, kind: type, location: str) -> Any:  # noqa: AN
     if not isinstance(owner, dict):
         raise InputError(f"{location}: expected an object with {name}, as SQuAD is published")
     value = owner.get(name)
-    if not isinstance(value, kind):
+    if not isinstance(value, kind) or (kind is str and not is_text(value)):
         kinds = {list: "a list", str: "text", int: "a whole number"}
-        raise InputError(f"{location}: {name} is {_short(value)}; it must be {kinds[kind]}")
+        found = "missing" if value is None else short_repr(value)
+        raise InputError(f"{location}: {name} is {found}; it must be {kinds[kind]}")
     return value
-
-
-def _short(value: object) -> str:
-    shown = "missing" if value is None else repr(value)
-    return shown if len(shown) <= 40 else f"{shown[:40]}…"
 
 
 def _normalise_spelling(text: str) -> tuple[str, Sequence[int]]:

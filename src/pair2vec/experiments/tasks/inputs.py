@@ -5,7 +5,7 @@ from collections import ChainMap
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast, get_args
+from typing import Annotated, Any, Literal, NamedTuple, cast, get_args
 
 from pair2vec.errors import InputError, UsageError
 from pair2vec.experiments.embedders.embedder import Embedder
@@ -17,6 +17,7 @@ from pair2vec.injection.sources import ConcatenatedSources, EmptySource, Relatio
 from pair2vec.injection.wordnet_attention import WordNetAttention
 from pair2vec.model.folder import load_model
 from pair2vec.model.resolve import bundled_models, find_model
+from pair2vec.ranges import OptionalCount, PartialShare, Range, Share, check_ranges
 from pair2vec.runtime.jobs import content_hash
 from pair2vec.wordnet.dictionary import DICTIONARY_FILES, WordNet, find_dictionary
 
@@ -32,16 +33,19 @@ SEPARATOR = "+"
 class PairsConfig:
     """How relations between words enter the network."""
 
-    dropout: float = 0.15
+    dropout: PartialShare = 0.15
     """Of pair vectors and of differences; WordNet's features are never dropped."""
     attention: AttentionMode = "kept"
     """What happens to attention on out-of-vocabulary words of the pair2vec model."""
-    sharpness: float = 1.0
+    sharpness: Annotated[float, Range(above=0, most=100)] = 1.0
     """The power of attention to pair vectors; 1 is the paper's."""
-    whitening: float = 0.0
+    whitening: Share = 0.0
     """Of the pair2vec model's R, from 0 (the paper) to 1."""
-    at_once: int = 0
+    at_once: OptionalCount = 0
     """The most pairs whose vectors are in memory at a time; 0 is what suits the device."""
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

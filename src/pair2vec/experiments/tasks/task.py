@@ -5,15 +5,28 @@ Shapes: E examples, k measures of how long one is.
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, dataclass, field
-from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypedDict, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, NamedTuple, Protocol, TypedDict, TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from pair2vec.experiments.tasks.batches import BatchedExamples
 from pair2vec.experiments.tasks.inputs import Inputs, PairsConfig
+from pair2vec.ranges import (
+    BatchSize,
+    Count,
+    Decay,
+    Factor,
+    GradientNorm,
+    Minutes,
+    OneOf,
+    OptionalCount,
+    Range,
+    Seed,
+    Threads,
+    check_ranges,
+)
 from pair2vec.runtime.cuda_graphs import STEP_MODES, BatchT
-from pair2vec.training.optim import check_settings
 from pair2vec.training.recipes import ConfigT, assign, with_settings
 
 DevScores = dict[str, float]
@@ -52,45 +65,37 @@ TASK_OPTIMISERS = ("adam", "adamw")
 class SupervisedConfig:
     """Batches, optimiser and early stopping; the defaults are those of AllenNLP's ESIM."""
 
-    batch: int = 32
-    epochs: int = 75
+    batch: BatchSize = 32
+    epochs: Count = 75
     """At most; `patience` ends most runs long before."""
-    optimiser: str = "adam"
+    optimiser: Annotated[str, OneOf(TASK_OPTIMISERS)] = "adam"
     """"adam", or "adamw" with decoupled weight decay by `decay`."""
-    rate: float = 4e-4
-    decay: float = 0.0
-    clip: float = 10.0
+    rate: Annotated[float, Range(above=0, most=10)] = 4e-4
+    decay: Decay = 0.0
+    clip: GradientNorm = 10.0
     """The largest norm of the gradient; 0 does not clip."""
-    rate_factor: float = 0.5
+    rate_factor: Factor = 0.5
     """What the rate is multiplied by when the dev score does not rise."""
-    rate_patience: int = 0
+    rate_patience: OptionalCount = 0
     """Epochs without a higher score before that happens."""
-    patience: int = 5
+    patience: OptionalCount = 5
     """Stop after so many epochs without a higher score; 0 never does."""
-    pool: int = 1000
+    pool: Count = 1000
     """Batches are cut from examples sorted by length among so many batches of shuffled ones."""
-    step_mode: str = "auto"
+    step_mode: Annotated[str, OneOf(STEP_MODES)] = "auto"
     """Which step runs: "plain" (eager), "cuda_graph" (a GPU only: captured once for each shape of
     batch, then replayed), or "auto", which is "cuda_graph" on a GPU and "plain" on a CPU."""
-    seed: int = 0
-    threads: int = 0
+    seed: Seed = 0
+    threads: Threads = 0
     """Of torch on a CPU; 0 leaves it to torch."""
-    report_steps: int = 100
-    checkpoint_epochs: int = 1
+    report_steps: Count = 100
+    checkpoint_epochs: OptionalCount = 1
     """A checkpoint is written after so many epochs (0: after none)..."""
-    checkpoint_minutes: float = 10.0
+    checkpoint_minutes: Minutes = 10.0
     """... and so long after the last one."""
 
     def __post_init__(self) -> None:
-        choices = {"optimiser": TASK_OPTIMISERS, "step_mode": STEP_MODES}
-        for name, allowed in choices.items():
-            check_settings(self, [name], allowed.__contains__, f"one of {', '.join(allowed)}")
-        positive = ("batch", "epochs", "pool", "report_steps")
-        check_settings(self, positive, lambda value: value >= 1, "1 or more")
-        others = ("decay", "clip", "rate_patience", "patience", "threads", "checkpoint_epochs")
-        check_settings(self, others, lambda value: value >= 0, "0 or more")
-        check_settings(self, ("rate", "checkpoint_minutes"), lambda value: value > 0, "above 0")
-        check_settings(self, ["rate_factor"], lambda value: 0 < value <= 1, "above 0 and at most 1")
+        check_ranges(self)
 
 
 def assigned(defaults: ConfigT, assignments: Iterable[str], seed: int) -> ConfigT:

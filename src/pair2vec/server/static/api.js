@@ -2,6 +2,7 @@
 
 const MAX_RETRIES = 3;
 const TIMEOUT_MS = 20_000;
+const KEY = "pair2vec-api-key";
 
 /** A failed request, with a message for people. */
 export class ApiError extends Error {
@@ -24,8 +25,8 @@ export class ApiError extends Error {
 export async function query(name, parameters = {}, { signal, busy = () => {} } = {}) {
   const address = `api/${name}?${new URLSearchParams(parameters)}`;
   for (let tries = 1; ; tries += 1) {
-    const response = await send(address, signal);
-    if (response.status !== 503) return read(response, signal);
+    const response = await sendWithKey(address, signal);
+    if (response.status !== 503 && response.status !== 429) return read(response, signal);
     if (tries > MAX_RETRIES) {
       throw new ApiError("The server is busy.", { canRetry: true });
     }
@@ -51,10 +52,24 @@ export async function offers(name) {
   return (await model()).questions.includes(name);
 }
 
-async function send(address, signal) {
+/** Ask for the API key where the server wants one; it is kept until the browser is closed. */
+async function sendWithKey(address, signal) {
+  for (;;) {
+    const key = sessionStorage.getItem(KEY);
+    const response = await send(address, signal, key ? { "X-API-Key": key } : {});
+    if (response.status !== 401) return response;
+    // Another request may have asked meanwhile.
+    if (sessionStorage.getItem(KEY) !== key) continue;
+    const given = prompt("This server wants an API key:")?.replace(/[^!-~]/g, "");
+    if (!given) return response;
+    sessionStorage.setItem(KEY, given);
+  }
+}
+
+async function send(address, signal, headers) {
   const limit = AbortSignal.timeout(TIMEOUT_MS);
   try {
-    return await fetch(address, { signal: signal ? AbortSignal.any([signal, limit]) : limit });
+    return await fetch(address, { headers, signal: signal ? AbortSignal.any([signal, limit]) : limit });
   } catch {
     signal?.throwIfAborted();
     throw new ApiError("The server does not answer. Is it running?", { canRetry: true });
