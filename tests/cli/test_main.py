@@ -6,17 +6,16 @@ import signal
 import subprocess
 import sys
 import time
-import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 from tests.command import pair2vec
 
-from pair2vec.cli.main import EXTRAS
+from pair2vec.cli.main import app
 from pair2vec.errors import STOPPED
-
-ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("option", [("--vocab", "0"), ("--workers", "0"), ("--colour", "1"), ()])
@@ -94,64 +93,24 @@ def test_a_signal_while_a_command_starts_ends_it_with_one_line(
     assert messages == f"pair2vec: {STOPPED}\n"
 
 
-OPTIONAL = tuple(EXTRAS)
-WITHOUT_EXTRAS = (
-    "import sys; sys.modules.update(dict.fromkeys(sys.argv.pop(1).split(',')));"
-    "from pair2vec.cli.main import main; main()"
-)
+def leaves(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """The paths of all commands below a group."""
+    subcommands = getattr(command, "commands", {})
+    if not subcommands:
+        yield path
+    for name, below in subcommands.items():
+        yield from leaves(below, (*path, name))
 
 
-def pair2vec_without(modules: Iterable[str], *arguments: str) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
-        [sys.executable, "-c", WITHOUT_EXTRAS, ",".join(modules), *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+@pytest.mark.parametrize("command", [(), *leaves(typer.main.get_command(app))], ids=" ".join)
+def test_every_command_has_a_help(command: tuple[str, ...]) -> None:
+    done = pair2vec(*command, "--help")
+    assert done.returncode == 0, done.stderr
+    assert re.match(f"Usage: .*{' '.join(['pair2vec', *command])}", done.stdout)
+    assert not done.stderr
 
 
-@pytest.mark.parametrize(
-    ("command", "extra"),
-    [
-        ("train corpus --out m", "train"),
-        ("vectors corpus --out w.vec", "train"),
-        ("teach corpus --out m --vectors w.vec", "teach"),
-        ("nli train --train a --dev b --out c --words w.vec", "nli"),
-        ("nli predict premise hypothesis --model c", "nli"),
-        ("nli compare a b --data d --out e", "nli"),
-        ("qa train --train a --dev b --out c --words w.vec", "nli"),
-        ("qa answer question --model c --passage p", "nli"),
-        ("eval nli --model c --data d", "nli"),
-        ("eval squad --model c --data d", "nli"),
-        ("serve", "serve"),
-        ("push nowhere owner/name", "hub"),
-        ("fill X --model owner/name", "hub"),
-        ("prepare s3://bucket/text --out c", "ray"),
-        ("prepare /dev/null --out c --engine ray", "ray"),
-    ],
-)
-def test_a_command_without_its_extra_names_it_in_one_line(command: str, extra: str) -> None:
-    done = pair2vec_without(OPTIONAL, *command.split())
-    assert f"pip install 'pair2vec[{extra}]'" in done.stderr
-    assert done.stderr.count("\n") == 1, done.stderr
-    assert done.returncode in {1, 2}
-
-
-def test_a_module_that_no_extra_brings_is_a_bug_and_not_hidden() -> None:
-    done = pair2vec_without(["tomllib"], "train", "corpus", "--out", "m")
-    assert "ModuleNotFoundError" in done.stderr
-
-
-def test_every_optional_module_has_an_extra_that_brings_it() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = project["optional-dependencies"]
-    for module, extra in EXTRAS.items():
-        requirements = [re.split(r"[^\w-]", name)[0] for name in extras[extra]]
-        assert module.replace("_", "-") in [name.replace("_", "-") for name in requirements]
-    brought = {
-        re.split(r"[^\w-]", name)[0].replace("-", "_")
-        for extra, names in extras.items()
-        if extra not in {"dev", "docs"}
-        for name in names
-    }
-    assert brought - {"pair2vec"} == set(EXTRAS)
+def test_a_command_that_is_not_there_is_a_usage_error() -> None:
+    done = pair2vec("nonsense")
+    assert done.returncode == 2
+    assert "No such command 'nonsense'" in done.stderr

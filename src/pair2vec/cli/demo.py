@@ -59,6 +59,8 @@ def demo(
     from pair2vec.text.corpus import open_corpus
 
     _show_bundled_model()
+    import torch  # noqa: F401 - without the extra this is the end, before anything is written
+
     world = MiniWorld.create(seed)
     out.mkdir(parents=True, exist_ok=True)
     folder, start, model = out / "corpus", out / "words.vec", out / "model"
