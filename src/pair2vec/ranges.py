@@ -7,7 +7,6 @@ Both ends are finite: NaN and infinities are in no range.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Annotated, Literal, get_args, get_origin, get_type_hints
 
 from pair2vec.errors import UsageError
@@ -82,7 +81,6 @@ GradientNorm = Annotated[float, Range(least=0, most=1_000_000_000)]
 Minutes = Annotated[float, Range(above=0, most=1_000_000)]
 
 
-@cache
 def declared_ranges(config: type) -> Mapping[str, Allowed]:
     """What the types of the fields of `config` allow, by their names."""
     ranges: dict[str, Allowed] = {}
