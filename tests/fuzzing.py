@@ -23,7 +23,7 @@ import numpy as np
 import torch
 from rich.console import Console
 from starlette.testclient import TestClient
-from tests.tiny_model import taught_model
+from tests.tiny_model import save_tiny_model, taught_model
 
 from pair2vec.api import Pair2vec, load
 from pair2vec.cli.prepare import corpus_summary
@@ -210,13 +210,38 @@ class FuzzedFolder(Fuzzed):
         return len(header).to_bytes(8, "little") + header + content[end:]
 
 
+FACTS = {
+    "name": "fuzzed",
+    "created": "2026-11-18",
+    "corpus": {
+        "fingerprint": "0" * 64,
+        "documents": 3,
+        "sentences": 500,
+        "tokens": 9_000,
+        "sources": ["text.txt", {"name": "more.txt"}],
+    },
+    "triples": 12_345,
+    "metrics": {"bats": {"all": {"pair2vec": 56.3}}, "loss": 1.5},
+    "teaching": {
+        "language_model": "tiny",
+        "candidates": 1_000,
+        "weights": [0.5, 0.25],
+        "labelled": {"train": 10, "dev": 2},
+    },
+    "shrunk": {"from_words": 100, "from_precision": "float32", "from_metrics": {"loss": 1.0}},
+    "licence": "cc-by-sa-4.0",
+    "notes": ["One.", "Two."],
+}
+"""All that a card tells of a model."""
+
+
 class FuzzedModel(FuzzedFolder):
-    """A model with a relation head."""
+    """A model with a relation head and all that may be known of it."""
 
     sealed = "config.json"
 
     def make(self) -> None:
-        taught_model(self.folder)
+        save_tiny_model(self.folder, config=FACTS, hidden=6)
 
     def answer(self) -> object:
         model = load(self.folder)

@@ -57,7 +57,8 @@ class OneOf:
 
 Allowed = Range | OneOf
 
-Size = Annotated[int, Range(least=1, most=10_000)]
+MAX_SIZE = 10_000
+Size = Annotated[int, Range(least=1, most=MAX_SIZE)]
 """Of vectors and layers: memory grows with its square."""
 BatchSize = Annotated[int, Range(least=1, most=10_000_000)]
 Count = Annotated[int, Range(least=1, most=1_000_000_000)]

@@ -162,3 +162,14 @@ def test_facts_that_are_not_known_are_left_out(tmp_path: Path) -> None:
 def test_a_metric_called_like_a_fact_is_not_taken_for_it(tmp_path: Path) -> None:
     facts = small_model(tmp_path, {"metrics": {"words": 7}})
     assert (facts["words"], facts["metrics.words"]) == ("2", "7")
+
+
+@pytest.mark.parametrize("odd", [None, 7, "text", [None, {}], {"a": [1]}, "\x00", 1e300])
+def test_facts_of_any_type_make_a_card(odd: object) -> None:
+    for facts in (
+        {"corpus": odd},
+        {"corpus": {"sources": odd, "tokens": odd, "fingerprint": odd}},
+        {"teaching": {"weights": odd, "labelled": odd, "language_model": odd, "candidates": odd}},
+        {"metrics": odd, "shrunk": odd, "recipe": odd, "licence": odd, "name": odd, "triples": odd},
+    ):
+        assert model_card(facts).startswith("---\nlibrary_name: pair2vec\n")

@@ -57,6 +57,23 @@ def test_a_head_that_does_not_fit_its_tensors_is_refused(tmp_path: Path) -> None
         pair2vec.load(folder).relations()
 
 
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["synonym", "synonym", "hypernym", "hyponym", "none"],
+        ["synonym", {"a": 1}, "hypernym", "hyponym", "none"],
+        ["synonym", "antonym\0", "hypernym", "hyponym", "none"],
+    ],
+)
+def test_names_that_cannot_be_told_apart_or_printed_are_refused(
+    tmp_path: Path, names: list[object]
+) -> None:
+    folder = taught_model(tmp_path)
+    describe_model(folder, {"relations": {"names": names}})
+    with pytest.raises(InputError, match=r"do not fit|is damaged"):
+        pair2vec.load(folder).relate("hot", "cold")
+
+
 def test_the_calibration_is_part_of_a_fingerprint(tmp_path: Path) -> None:
     folder = taught_model(tmp_path)
     before = load_model(folder).fingerprint

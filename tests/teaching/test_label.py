@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
+from tests.command import writing_process
 from tests.teaching.small_world import SIZE
 from tests.teaching.tiny_language_model import save_language_model
 from tests.teaching.world_inputs import CONFIG, WorldInputs
@@ -155,6 +156,15 @@ def test_a_damaged_file_is_made_again_by_the_job_and_refused_where_labels_are_us
     make_labels(inputs.label_inputs(), folder, CONFIG, device=CPU, resume=True)
     assert f"{name}: is damaged: its checksum is not the recorded one; it is made" in caplog.text
     assert contents(folder) == contents(labels.folder)
+
+
+def test_labels_are_made_by_one_process_at_a_time(inputs: WorldInputs, tmp_path: Path) -> None:
+    with (
+        writing_process(tmp_path),
+        pytest.raises(UsageError, match="another pair2vec process is writing to it"),
+    ):
+        make_labels(inputs.label_inputs(), tmp_path, CONFIG, device=CPU, report=never)
+    assert contents(tmp_path) == {}
 
 
 def test_damaged_or_missing_labels_are_refused(labels: Labels, tmp_path: Path) -> None:

@@ -104,7 +104,7 @@ def corpus_facts(config: Config) -> dict[str, str]:
     }
     if "fingerprint" in corpus:
         facts["fingerprint"] = str(corpus["fingerprint"])
-    if corpus.get("sources"):
+    if isinstance(corpus.get("sources"), list | tuple) and corpus["sources"]:
         facts["sources"] = ", ".join(_source_name(source) for source in corpus["sources"])
     if "triples" in config:
         facts["triples seen"] = _printable_count(config["triples"])
@@ -119,11 +119,14 @@ def teaching_facts(config: Config) -> dict[str, str]:
         facts["taught by"] = f"WordNet and {teaching['language_model']}"
     if "candidates" in teaching:
         facts["pairs labelled by teachers"] = _printable_count(teaching["candidates"])
-    if "weights" in teaching:
+    if isinstance(teaching.get("weights"), list | tuple):
         names = ("language model", "vectors")
         weights = zip(names, teaching["weights"], strict=False)
-        facts["weights of teachers"] = ", ".join(f"{name} {value:.2f}" for name, value in weights)
-    if "labelled" in teaching:
+        facts["weights of teachers"] = ", ".join(
+            f"{name} {f'{value:.2f}' if isinstance(value, float) else _printable(value)}"
+            for name, value in weights
+        )
+    if isinstance(teaching.get("labelled"), Mapping):
         parts = teaching["labelled"].items()
         counts = ", ".join(f"{part} {_printable_count(count)}" for part, count in parts)
         facts["pairs of WordNet"] = f"{counts}; no word in two parts"

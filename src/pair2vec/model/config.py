@@ -15,12 +15,11 @@ from typing import Any
 
 from pair2vec.errors import InputError, UsageError
 from pair2vec.model.tensors import REPAIR_HINT
+from pair2vec.ranges import MAX_SIZE
 from pair2vec.runtime.checksums import is_size, read_checksums, strict_json, with_checksums
 
 MODEL_FORMAT = 1
 CONFIG_FILE = "config.json"
-MAX_SIZE = 8192
-"""Of D, H, U and K: networks are made of matrices of D by D."""
 _HINT = f"'pair2vec describe' adds facts to it; else {REPAIR_HINT}"
 
 _SHAPES = {
@@ -44,6 +43,7 @@ _SHAPES = {
 """The arrays of networks by a pattern of their names; each size stands alone before 3 of it do."""
 _SIZE = re.compile(r"(\d*)([A-Z]?)(?: |$)")
 _LIMITED = "DHUK"
+"""Sizes up to `MAX_SIZE`, as they are trained: networks are made of matrices of D by D."""
 
 
 def read_config(folder: Path) -> dict[str, Any]:

@@ -139,12 +139,13 @@ def read_head_config(saved: SavedModel) -> HeadConfig:
             none=float(facts.get("none", 0.0)),
             unrelated=float(facts.get("unrelated", 0.5)),
         )
-        if not all(isinstance(name, str) for name in config.names):
+        if not all(isinstance(name, str) and name.isprintable() for name in config.names):
             raise TypeError("a name is no text")
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{saved.folder}: the config of its relations is damaged") from error
     count = len(saved.rows("relation.output.bias"))
-    is_whole = len(config.names) == len(config.inverse) == count and config.names[-1:] == (NONE,)
+    sizes = {len(config.names), len({*config.names}), len(config.inverse)}
+    is_whole = sizes == {count} and config.names[-1:] == (NONE,)
     if not is_whole or sorted(config.inverse) != list(range(count)):
         raise InputError(f"{saved.folder}: its relations do not fit the tensors of their head")
     return config

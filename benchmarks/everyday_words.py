@@ -1,0 +1,61 @@
+"""Words that people ask about, for `pair2vec prepare --include`: what a vocabulary lacks of them.
+
+    python benchmarks/everyday_words.py VECTORS [--first 80000] [--out words.txt] [--model NAME]
+
+The most frequent words of a text are not those that a model is asked for: of an encyclopedia, half
+of the ranks from 40,000 on are names and years. This lists the words of WordNet, and their forms,
+among the first words of a file of word vectors that is sorted by frequency, as GloVe's are, and
+prints how many of them a model lacks, by rank.
+"""
+
+import argparse
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from pair2vec.model.folder import load_model
+from pair2vec.model.resolve import find_model
+from pair2vec.wordnet.dictionary import WordNet
+from pair2vec.wordnet.morphology import base_forms
+
+_SPELLING = re.compile(r"[a-z]+(-[a-z]+)*")
+_STEP = 20_000
+
+
+def main() -> None:
+    """Write the list, and print the shares."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("vectors", type=Path, help="text format, the most frequent word first")
+    parser.add_argument("--first", type=int, default=80_000, help="ranks to look at")
+    parser.add_argument("--out", type=Path, help="write the words here, one a line")
+    parser.add_argument("--model", default="wikipedia")
+    arguments = parser.parse_args()
+    wordnet, known = WordNet.open(), load_model(find_model(arguments.model)).vocabulary
+    found = [
+        (rank, word)
+        for rank, word in enumerate(ranked_words(arguments.vectors, arguments.first))
+        if len(word) > 1 and _SPELLING.fullmatch(word) and base_forms(wordnet, word)
+    ]
+    print(f"{'ranks':>17}{'of WordNet':>12}{'unknown':>9}")
+    for start in range(0, arguments.first, _STEP):
+        own = [word for rank, word in found if start <= rank < start + _STEP]
+        unknown = [word for word in own if word not in known]
+        share = len(unknown) / max(1, len(own))
+        print(
+            f"{start:>8,}–{start + _STEP:<8,}{len(own):>12,}{share:>9.1%}  {', '.join(unknown[:4])}"
+        )
+    if arguments.out:
+        arguments.out.write_text("".join(f"{word}\n" for _, word in found))
+
+
+def ranked_words(path: Path, count: int) -> Iterator[str]:
+    """The first words of a file of vectors."""
+    with path.open(encoding="utf-8") as file:
+        for number, line in zip(range(count + 1), file, strict=False):
+            fields = line.split(" ")
+            if number or len(fields) > 2:  # the first line may be a header
+                yield fields[0]
+
+
+if __name__ == "__main__":
+    main()
