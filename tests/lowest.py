@@ -1,8 +1,8 @@
-"""Runs tests with the lowest versions that pyproject.toml allows, in an environment for each extra.
+"""Runs tests with the lowest versions that pyproject.toml allows, in three environments.
 
-python tests/lowest.py [NAME ...]: core, serve, hub, plot, ray, torch; all without names. Only
-direct dependencies are pinned: the others are the newest that those allow, as pip installs them.
-No extra has to bring what it does not need: only the last environment has torch.
+python tests/lowest.py [NAME ...]: core, light, torch; all without names. Only direct
+dependencies are pinned: the others are the newest that those allow, as pip installs them.
+Only the last environment has torch, and only extras that need it.
 """
 
 import re
@@ -22,7 +22,7 @@ class Environment(NamedTuple):
 
     extras: tuple[str, ...]
     tools: tuple[str, ...]
-    """Of the extra ``dev``, beside pytest and hypothesis."""
+    """Of the extra ``dev``, beside pytest, its plugin xdist, and hypothesis."""
     tests: str
 
 
@@ -34,15 +34,13 @@ ENVIRONMENTS = {
         "test_api.py cli/test_main.py cli/test_query.py cli/test_query_io.py cli/test_prepare.py "
         "cli/test_relate.py cli/test_models.py cli/test_counts.py cli/test_messages.py",
     ),
-    "serve": Environment(
-        ("serve",),
+    "light": Environment(
+        ("serve", "hub", "plot", "ray"),
         ("httpx", "jsonschema"),
         "server/test_app.py server/test_endpoints.py server/test_parameters.py "
-        "server/test_worker_pool.py",
+        "server/test_worker_pool.py model/test_resolve.py model/test_card.py cli/test_models.py "
+        "experiments/report text/test_ray_engine.py text/test_engines.py",
     ),
-    "hub": Environment(("hub",), (), "model/test_resolve.py model/test_card.py cli/test_models.py"),
-    "plot": Environment(("plot",), (), "experiments/report"),
-    "ray": Environment(("ray",), (), "text/test_ray_engine.py text/test_engines.py"),
     "torch": Environment(
         ("train", "track", "elmo", "transformers", "nli", "teach"),
         (),
@@ -70,7 +68,7 @@ def lowest(requirements: list[str]) -> list[str]:
 def pins(project: dict[str, Any], environment: Environment) -> list[str]:
     """What is installed in an environment."""
     optional = project["optional-dependencies"]
-    tools = {"pytest", "hypothesis", *environment.tools}
+    tools = {"pytest", "pytest-xdist", "hypothesis", *environment.tools}
     wanted = [requirement for extra in environment.extras for requirement in optional[extra]]
     wanted += [tool for tool in optional["dev"] if re.split("[>=]", tool)[0] in tools]
     return sorted({*lowest(project["dependencies"]), *lowest(wanted)})
@@ -102,7 +100,7 @@ def run_tests(name: str) -> int:
         subprocess.run(step, check=True)
     tests = [f"tests/{path}" for path in environment.tests.split()]
     # Old packages warn about new ones.
-    options = ["-q", "-p", "no:cacheprovider", "-o", "filterwarnings=default"]
+    options = ["-q", "-n", "auto", "-p", "no:cacheprovider", "-o", "filterwarnings=default"]
     options += ["--disable-warnings", "--tb=short"]
     done = subprocess.run([python, "-m", "pytest", *options, *tests], cwd=ROOT, check=False)
     return done.returncode
