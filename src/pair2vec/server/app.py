@@ -42,6 +42,7 @@ from pair2vec.server.worker_pool import WorkerPool
 STATIC = Path(__file__).parent / "static"
 
 _GRACE_SECONDS = 10
+_POLL_SECONDS = 0.01
 _KEEP_ALIVE_SECONDS = 5
 
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10)
@@ -244,6 +245,9 @@ async def _serve(
         try:
             await asyncio.to_thread(warm_up_model, resources)
         except BaseException:
+            # A server told to stop while it starts never ends its lifespan, and logs that.
+            while not (server.started or server.should_exit):
+                await asyncio.sleep(_POLL_SECONDS)
             server.should_exit = True
             raise
         ready.set()
