@@ -3,8 +3,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
+# Those that read files of the repository, and some of every package.
+SDIST_TESTS ?= tests/docs tests/query tests/model tests/server/test_container.py tests/experiments/report \
+	tests/cli/test_query.py tests/cli/test_nli.py tests/test_house.py tests/test_install.py tests/test_bundled_model.py
 
-.PHONY: setup demo test lint docs bench clean
+.PHONY: setup demo test test-lowest test-sdist lint docs bench clean
 
 setup: $(READY)
 
@@ -27,6 +30,19 @@ demo: $(READY)
 
 test: $(READY)
 	$(BIN)/python -m pytest -n auto
+
+# The lowest versions of the core and of each extra, in environments of their own under build/.
+test-lowest:
+	$(PYTHON) tests/lowest.py
+
+# What is published: the files of the sdist are all that these tests have.
+test-sdist: $(READY)
+	rm -rf build/sdist && $(PYTHON) -m venv build/sdist/venv
+	build/sdist/venv/bin/python -m pip install --quiet 'hatchling>=1.24'
+	build/sdist/venv/bin/python -m hatchling build -t sdist -d build/sdist
+	tar -xzf build/sdist/pair2vec-*.tar.gz -C build/sdist --one-top-level=tree --strip-components=1
+	cd build/sdist/tree && PYTHONPATH=$(CURDIR)/build/sdist/tree/src:$(CURDIR)/build/sdist/tree \
+		$(CURDIR)/$(BIN)/python -m pytest -q -n auto $(SDIST_TESTS)
 
 lint: $(READY)
 	$(BIN)/ruff check src tests benchmarks examples
