@@ -57,6 +57,40 @@ def test_hundreds_of_half_sent_requests_shut_nobody_out(folder: Path, half: byte
             assert answer.status_code == 200
 
 
+def is_closed(connection: socket.socket) -> bool:
+    connection.setblocking(False)
+    try:
+        return connection.recv(1) == b""
+    except BlockingIOError:
+        return False
+    except ConnectionError:
+        return True
+
+
+@pytest.mark.parametrize("half", [HALF_A_HEAD, HALF_A_BODY, b""], ids=["head", "body", "nothing"])
+def test_a_new_connection_takes_the_place_of_the_one_that_waits_longest(
+    folder: Path, half: bytes
+) -> None:
+    few = """
+from pair2vec.server.connections import BoundedConnection
+BoundedConnection.max_connections, BoundedConnection.client_seconds = 10, 600
+"""
+    options = ("--timeout", "600")
+    with served(folder, *options, setup=few) as (_, address), ExitStack() as open_connections:
+        connections = []
+        for _ in range(30):
+            connections.append(open_connections.enter_context(connected(address)))
+            connections[-1].sendall(half)
+        assert httpx.get(f"{address}/health", timeout=PATIENCE).status_code == 200
+        end = time.monotonic() + PATIENCE
+        while sum(map(is_closed, connections)) < 21 and time.monotonic() < end:
+            time.sleep(0.05)
+        closed = [is_closed(connection) for connection in connections]
+        assert sum(closed) == 21, "ten may be open, and one made room for the last"
+        if half != HALF_A_BODY:  # of which all have waited equally long
+            assert closed == [True] * 21 + [False] * 9
+
+
 def test_a_half_sent_head_is_given_up_even_if_it_goes_on_byte_by_byte(folder: Path) -> None:
     with served(folder, setup=IMPATIENT) as (_, address), connected(address) as connection:
         connection.sendall(HALF_A_HEAD)
