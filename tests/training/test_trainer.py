@@ -44,8 +44,8 @@ RECIPE = Recipe(
         batch=128, steps=STEPS, schedule="constant", clip=0, report_steps=5, checkpoint_steps=10
     ),
 )
-EXPLODING = 1e30
-"""A rate."""
+EXPLODING = 1e32
+"""Times the learning rate, which no setting allows: the next loss is infinite or NaN."""
 
 
 class LateMetrics(AsyncMetrics):
@@ -82,6 +82,12 @@ def losses_of(reports: list[TrainingProgress]) -> list[tuple[int, float, float]]
     ]
 
 
+def exploding(trainer: Trainer) -> Trainer:
+    train_step = trainer._train_step
+    trainer._train_step = lambda batch, rate: train_step(batch, EXPLODING * rate)
+    return trainer
+
+
 def test_a_diverged_run_names_step_triples_and_checkpoint(corpus: Corpus, tmp_path: Path) -> None:
     assert make_trainer(corpus, tmp_path, steps=10).run()
     pattern = (
@@ -90,7 +96,7 @@ def test_a_diverged_run_names_step_triples_and_checkpoint(corpus: Corpus, tmp_pa
         r"train anew with a lower training\.rate"
     )
     with pytest.raises(DivergedError) as raised:
-        make_trainer(corpus, tmp_path, rate=EXPLODING).run()
+        exploding(make_trainer(corpus, tmp_path)).run()
     match = re.search(pattern, str(raised.value))
     assert match is not None
     step, triples, x, y, context = match.groups()
@@ -121,7 +127,7 @@ def test_a_gradient_that_is_not_finite_ends_a_run_with_a_finite_loss(
 def test_a_diverged_step_is_detected_before_a_checkpoint_is_written(
     corpus: Corpus, tmp_path: Path
 ) -> None:
-    trainer = make_trainer(corpus, tmp_path, report_steps=100, rate=EXPLODING)
+    trainer = exploding(make_trainer(corpus, tmp_path, report_steps=100))
     trainer._async_metrics = LateMetrics(late=100)
     with pytest.raises(DivergedError, match=r"at step [1-9] for"):
         trainer.run()
