@@ -231,8 +231,9 @@ def init_process_group(device: str) -> Iterator[ProcessGroup]:
     # Torchrun counts the restarts of each machine by itself.
     (ranks.restarted,) = ranks.any_rank([restarted])
     yield ranks
-    # Before torch 2.8, a group that ends waits for gloo's threads with the interpreter's lock held,
-    # for ever if one has yet to drop a tensor, which takes the lock: here it gets it.
+    # In older versions of torch, as in 2.4, a group that ends waits for gloo's threads with the
+    # interpreter's lock held, for ever if one has yet to drop a tensor, which takes the lock: here
+    # it has time for that.
     time.sleep(_GLOO_SECONDS)
     # Only after a good end: with a rank lost, this would wait for it.
     dist.destroy_process_group()
