@@ -37,7 +37,7 @@ from pair2vec.text.vocabulary import Vocabulary
 from pair2vec.training.checkpoint import Checkpoint, last_checkpoint, write_checkpoint
 from pair2vec.training.network import Network
 from pair2vec.training.optim import Linear
-from pair2vec.training.publish import corpus_facts, published_arrays, trainable_network
+from pair2vec.training.publish import corpus_record, published_arrays, trainable_network
 from pair2vec.training.train import Interrupted
 from pair2vec.word_vectors.carry_over import carry_over
 from pair2vec.word_vectors.formats import WordVectors
@@ -228,7 +228,7 @@ def finetune(  # noqa: PLR0913 - the options of a command, side by side
                 "name": out.resolve().name,
                 "created": datetime.datetime.now(datetime.UTC).date().isoformat(),
                 **kept,
-                "corpus": corpus_facts(corpus),
+                "corpus": corpus_record(corpus),
                 ORIGIN_KEY: {
                     "model": model.config.get("name"),
                     "fingerprint": model.fingerprint,

@@ -235,7 +235,7 @@ def _pairs(
 ) -> dict[str, NDArray[Any]]:
     """Labelled and candidate pairs, from their file if it is there."""
     path = folder / PAIRS_FILE
-    if is_whole(path):
+    if is_sealed(path):
         return read_arrays(path)
     vocabulary = inputs.corpus.vocabulary
     count = min(config.candidates.nearest, len(vocabulary) - len(SPECIAL_TOKENS) - 1)
@@ -267,7 +267,7 @@ def _pairs(
     return arrays
 
 
-def is_whole(path: Path) -> bool:
+def is_sealed(path: Path) -> bool:
     """Whether a file of a job is there and not damaged; one that is damaged is to be made again."""
     if not path.exists():
         return False
@@ -369,7 +369,7 @@ class _Labeller:
         for number, start in enumerate(starts):
             path = self._folder / f"labels-{number:03d}.safetensors"
             self._report("labelled pairs", start, len(x))
-            if not is_whole(path):
+            if not is_sealed(path):
                 piece = slice(start, start + _PIECE)
                 probabilities = self._none(len(x[piece]))
                 asked = np.flatnonzero(~is_random[piece])
@@ -406,7 +406,7 @@ class _Labeller:
                 model, words, len(self._relations.names), self._config.prompt
             )
         path = self._folder / TEACHER_FILE
-        if is_whole(path):
+        if is_sealed(path):
             teacher.load_state_dict(load_torch(path))
         else:
             teacher.fine_tune(train, self._config, self._device, self._report)

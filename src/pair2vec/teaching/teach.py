@@ -197,7 +197,7 @@ def task_data(config: RelationTaskConfig, labels: Labels) -> TaskData:
         labels.taught(),
         labels.labelled("train"),
         labels.labelled("dev"),
-        teaching_facts(config, labels),
+        teaching_record(config, labels),
     )
 
 
@@ -232,7 +232,7 @@ def label_pairs(
     )
 
 
-def teaching_facts(config: RelationTaskConfig, labels: Labels) -> dict[str, Any]:
+def teaching_record(config: RelationTaskConfig, labels: Labels) -> dict[str, Any]:
     """What a model's config says about its teachers."""
     return {
         "relations": asdict(config),

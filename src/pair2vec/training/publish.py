@@ -43,7 +43,7 @@ def publish(
         "name": out.resolve().name,
         "created": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "recipe": asdict(trainer.recipe),
-        "corpus": corpus_facts(corpus),
+        "corpus": corpus_record(corpus),
         "triples": trainer.triples,
         "metrics": metrics,
         **added.facts,
@@ -64,7 +64,7 @@ def publish(
     return load_model(out)
 
 
-def corpus_facts(corpus: Corpus) -> dict[str, Any]:
+def corpus_record(corpus: Corpus) -> dict[str, Any]:
     """What a model's config says about its corpus."""
     manifest = corpus.manifest
     return {

@@ -93,7 +93,7 @@ def load_network(
         InputError: there is none, it is not complete, or its inputs are not those it had.
     """
     folder, torch_device = Path(folder), find_device(device)
-    config = read_config(spec, folder)
+    config = read_network_config(spec, folder)
     settings, named = _settings_and_inputs(spec, folder, config)
     if "input_hashes" not in config:
         raise InputError(f"{folder / NETWORK_CONFIG}: has no hashes of its inputs; train it again")
@@ -120,7 +120,7 @@ def _settings_and_inputs(
         ) from error
 
 
-def read_config(spec: _Spec, folder: Path) -> dict[str, Any]:
+def read_network_config(spec: _Spec, folder: Path) -> dict[str, Any]:
     """What is known of a network.
 
     Raises:
