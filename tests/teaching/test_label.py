@@ -21,11 +21,9 @@ from tests.training.small_run import run, small
 from pair2vec.errors import InputError, UsageError
 from pair2vec.relations.definitions import read_definitions
 from pair2vec.teaching import label
-from pair2vec.teaching.calibration import Calibration
+from pair2vec.teaching.calibration import Calibration, Calibrations, Cascade
 from pair2vec.teaching.candidates import SOURCES
 from pair2vec.teaching.label import (
-    Calibrations,
-    Cascade,
     LabelConfig,
     Labels,
     make_labels,

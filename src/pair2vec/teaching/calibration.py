@@ -1,9 +1,11 @@
 """Calibration on held-out words: of one table of scores, or of several teachers' together.
 
+A cascade of two teachers labels pairs by such calibrations.
+
 Shapes: N pairs, K relations.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -58,3 +60,39 @@ def calibrate(scores: Sequence[FloatArray], labels: Int64Array) -> Calibration:
 
     optimiser.step(loss)  # type: ignore[no-untyped-call]
     return Calibration(tuple(weights.tolist()), none.item())
+
+
+Teach = Callable[[Int64Array, Int64Array], FloatArray]
+"""Log-probabilities (N, K) of pairs of ids."""
+
+
+class Calibrations(NamedTuple):
+    """Of the teachers' log-probabilities."""
+
+    both: Calibration
+    vectors: Calibration
+
+
+class Cascade:
+    """The teacher on vectors labels all pairs, the language model those that may be related."""
+
+    def __init__(self, read: Teach, by_vectors: Teach, calibrations: Calibrations) -> None:
+        self._read, self._by_vectors, self._calibrations = read, by_vectors, calibrations
+        self.least_related = 0.0
+        """The probability of any relation from which on the language model reads a pair."""
+
+    def read_most_related(self, x: Int64Array, y: Int64Array, share: float) -> None:
+        """Let the language model read this share of pairs like those of a sample."""
+        if share < 1 and len(x):
+            vectors = self._calibrations.vectors
+            none = vectors.probabilities(self._by_vectors(x, y))[:, -1]
+            self.least_related = float(np.quantile(1 - none, 1 - share))
+
+    def __call__(self, x: Int64Array, y: Int64Array) -> FloatArray:
+        """Probabilities, (N, K)."""
+        found = self._by_vectors(x, y)
+        probabilities = self._calibrations.vectors.probabilities(found)
+        read = np.flatnonzero(1 - probabilities[:, -1] >= self.least_related)
+        labels = self._read(x[read], y[read])
+        probabilities[read] = self._calibrations.both.probabilities(labels, found[read])
+        return probabilities

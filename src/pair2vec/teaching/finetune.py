@@ -205,6 +205,7 @@ def finetune(  # noqa: PLR0913 - the options of a command, side by side
         step = _restore(last_checkpoint(state), network, task)
         schedule = Linear(1.0, warmup_steps=config.warmup * config.steps, total_steps=config.steps)
         while step < config.steps:
+            # Without steps of the objective between them, it is always the relations' turn: step 0.
             task.train_step(network, 0, schedule.rate(step))
             step += 1
             report("steps", step, config.steps)
@@ -245,7 +246,7 @@ def finetune(  # noqa: PLR0913 - the options of a command, side by side
 
 
 def _anchor(model: SavedModel, network: Network, config: FinetuneConfig) -> PairAnchor:
-    """In the metric of the model's own patterns, or of all directions where it keeps none."""
+    """In the metric of the model's own patterns; none where its weight is 0."""
     patterns, device = model.patterns(), network.pair_words.device
     if not config.anchor:
         return PairAnchor()

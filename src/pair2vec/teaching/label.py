@@ -28,7 +28,6 @@ from safetensors.torch import load_file as load_torch
 from safetensors.torch import save as save_torch
 from torch import Tensor
 
-from pair2vec.arrays import FloatArray
 from pair2vec.errors import InputError
 from pair2vec.model.folder import SavedModel
 from pair2vec.ranges import Count, Seed, check_ranges
@@ -43,7 +42,7 @@ from pair2vec.runtime.checksums import (
 )
 from pair2vec.runtime.jobs import JobFolder, content_hash
 from pair2vec.runtime.storage import write_file
-from pair2vec.teaching.calibration import Calibration, calibrate
+from pair2vec.teaching.calibration import Calibrations, Cascade, Teach, calibrate
 from pair2vec.teaching.candidates import (
     SOURCES,
     Candidates,
@@ -80,10 +79,6 @@ _SAMPLE = 200_000
 _REPAIR_HINT = f"delete {LABELS_FILE} and give the same command with --resume to make it again"
 _NEAR = 60
 """Nearest words that hard negatives are drawn from."""
-
-
-Teach = Callable[[NDArray[np.int64], NDArray[np.int64]], NDArray[np.float32]]
-"""Log-probabilities (N, K) of pairs of ids."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -298,38 +293,6 @@ def _read_labelled(arrays: dict[str, NDArray[Any]], part: Part) -> LabelledPairs
     return LabelledPairs(*(arrays[f"{part}.{name}"] for name in LabelledPairs._fields))
 
 
-class Calibrations(NamedTuple):
-    """Of the teachers' log-probabilities."""
-
-    both: Calibration
-    vectors: Calibration
-
-
-class Cascade:
-    """The teacher on vectors labels all pairs, the language model those that may be related."""
-
-    def __init__(self, read: Teach, by_vectors: Teach, calibrations: Calibrations) -> None:
-        self._read, self._by_vectors, self._calibrations = read, by_vectors, calibrations
-        self.least_related = 0.0
-        """The probability of any relation from which on the language model reads a pair."""
-
-    def read_most_related(self, x: NDArray[np.int64], y: NDArray[np.int64], share: float) -> None:
-        """Let the language model read this share of pairs like those of a sample."""
-        if share < 1 and len(x):
-            vectors = self._calibrations.vectors
-            none = vectors.probabilities(self._by_vectors(x, y))[:, -1]
-            self.least_related = float(np.quantile(1 - none, 1 - share))
-
-    def __call__(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> FloatArray:
-        """Probabilities, (N, K)."""
-        found = self._by_vectors(x, y)
-        probabilities = self._calibrations.vectors.probabilities(found)
-        read = np.flatnonzero(1 - probabilities[:, -1] >= self.least_related)
-        labels = self._read(x[read], y[read])
-        probabilities[read] = self._calibrations.both.probabilities(labels, found[read])
-        return probabilities
-
-
 class _Labeller:
     """The two teachers at work."""
 
@@ -428,7 +391,7 @@ class _Labeller:
 
     def _measure(
         self, teachers: Sequence[Teach], pairs: dict[str, NDArray[Any]]
-    ) -> tuple["Calibrations", dict[str, Any]]:
+    ) -> tuple[Calibrations, dict[str, Any]]:
         """How the teachers are combined, fitted on the dev words, and their scores."""
         dev, test = _read_labelled(pairs, "dev"), _read_labelled(pairs, "test")
         found = [teacher(dev.x, dev.y) for teacher in teachers]

@@ -82,7 +82,7 @@ class TeachInputs:
     def tables(self) -> list[WordVectors]:
         """Vectors of the vocabulary, those to start from first."""
         vocabulary = self.corpus.vocabulary
-        more = self._more()
+        more = self.more_table()
         if self.vectors is None:
             assert self.start is not None
             first = word_table(self.start, "pair.words", vocabulary, more)
@@ -91,7 +91,8 @@ class TeachInputs:
             first = carry_over(first, more) if more else first
         return [first, more] if more else [first]
 
-    def _more(self) -> WordVectors | None:
+    def more_table(self) -> WordVectors | None:
+        """`more_vectors` of the vocabulary."""
         more = self.more_vectors
         return read_word_vectors(more, self.corpus.vocabulary) if more else None
 
@@ -166,7 +167,6 @@ def teach_published(  # noqa: PLR0913 - the options of a command, side by side
     if start is None:
         raise UsageError("there is no model to fine-tune: give one with --from")
     made = label_pairs(inputs, labels, recipe, device=torch_device, resume=resume, report=report)
-    more = inputs.tables()[1:]
 
     def make_task(network: Network, anchor: PairAnchor) -> RelationTask:
         data, size = task_data(recipe.relations, made), network.pair_words.shape[1]
@@ -180,7 +180,7 @@ def teach_published(  # noqa: PLR0913 - the options of a command, side by side
         recipe.finetune,
         make_task,
         _task_identity(recipe.relations, labels),
-        more=more[0] if more else None,
+        more=inputs.more_table(),
         device=torch_device,
         precision=precision,
         resume=resume,
