@@ -10,6 +10,7 @@ from pair2vec.api import Pair2vec
 from pair2vec.model.card import model_card
 from pair2vec.model.folder import load_model
 from pair2vec.model.resolve import bundled_models
+from pair2vec.training.recipes import recipe_from_json
 
 NAME = "wikipedia"
 
@@ -36,6 +37,10 @@ def test_it_says_where_it_comes_from(folder: Path) -> None:
     assert config["licence"] == "cc-by-sa-4.0"
     assert {"bats", "slots"} <= config["metrics"].keys()
     assert "/" not in json.dumps(config["corpus"])
+
+
+def test_its_recipe_is_within_the_ranges_so_that_it_can_be_taught(folder: Path) -> None:
+    assert recipe_from_json(load_model(folder).config["recipe"]).pair.dimension == 300
 
 
 def test_its_card_is_that_of_its_config(folder: Path) -> None:

@@ -61,8 +61,8 @@ MAX_SIZE = 10_000
 Size = Annotated[int, Range(least=1, most=MAX_SIZE)]
 """Of vectors and layers: memory grows with its square."""
 BatchSize = Annotated[int, Range(least=1, most=10_000_000)]
-Count = Annotated[int, Range(least=1, most=1_000_000_000)]
-OptionalCount = Annotated[int, Range(least=0, most=1_000_000_000)]
+Count = Annotated[int, Range(least=1, most=1_000_000_000_000)]
+OptionalCount = Annotated[int, Range(least=0, most=1_000_000_000_000)]
 """0 is none, or leaves it to something else."""
 Threads = Annotated[int, Range(least=0, most=1_024)]
 """Of torch on a CPU; 0 leaves it to torch."""

@@ -255,7 +255,7 @@ def test_the_published_head_computes_what_was_trained(corpus: Corpus, tmp_path: 
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"every": 0}, "every is 0; it must be from 1 to 1,000,000,000"),
+        ({"every": 0}, "every is 0; it must be from 1 to 1,000,000,000,000"),
         ({"batch": 0}, "batch is 0; it must be from 1 to 10,000,000"),
         ({"hidden": 0}, "hidden is 0; it must be from 1 to 10,000"),
         ({"gold_share": 1.0}, "gold_share is 1.0; it must be from 0 to below 1"),

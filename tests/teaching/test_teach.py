@@ -163,7 +163,7 @@ def test_sigterm_while_pairs_are_labelled_ends_it_with_one_line(
         (
             ["--set=relations.every=0"],
             2,
-            "relations.every is 0; it must be from 1 to 1,000,000,000",
+            "relations.every is 0; it must be from 1 to 1,000,000,000,000",
         ),
         (["--set=labels.candidates.nearst=3"], 2, "did you mean labels.candidates.nearest?"),
     ],

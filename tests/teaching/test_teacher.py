@@ -1,8 +1,9 @@
 """Teachers: prompts against plain tokenisation, what they learn, and how they are combined."""
 
+import copy
 import importlib.util
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from pair2vec.teaching.teacher import (
     PairPrompts,
     TeacherConfig,
     VectorTeacher,
+    keep_layers,
+    length_batches,
     load_language_model,
 )
 
@@ -161,6 +164,42 @@ def test_frozen_layers_and_embeddings_stay_as_they_are(model: LanguageModel) -> 
     assert changed == {"network.norm.weight", "output.weight", "output.bias"}
     with pytest.raises(UsageError, match=r"frozen_layers is 2; the language model has 1$"):
         teacher.fine_tune(toy(), replace(CONFIG, frozen_layers=2), CPU, lambda *_: None)
+
+
+def test_the_first_layers_alone_give_the_states_between_them_and_the_next(
+    model: LanguageModel, folder: Path
+) -> None:
+    deep = load_language_model(folder).network
+    deep.layers.append(copy.deepcopy(deep.layers[0]))
+    deep.config.num_hidden_layers = 2
+    ids = torch.tensor([[3, 5, 1]])
+    with torch.no_grad():
+        whole = model.network(input_ids=ids).last_hidden_state
+        cut = LanguageModel(deep, model.tokenizer, model.name)
+        assert not torch.allclose(deep(input_ids=ids).last_hidden_state, whole)
+        keep_layers(cut, 0)
+        assert len(deep.layers) == 2
+        keep_layers(cut, 1)
+        torch.testing.assert_close(deep(input_ids=ids).last_hidden_state, whole)
+    with pytest.raises(UsageError, match=r"^teacher.layers is 2; the language model has 1$"):
+        keep_layers(cut, 2)
+
+
+def test_batches_by_length_have_every_row_once_and_little_padding() -> None:
+    random = torch.Generator().manual_seed(0)
+    lengths = torch.randint(2, 12, (10_007,), generator=random)
+    batches = length_batches(lengths, 32, random)
+    rows = torch.cat(batches)
+    assert rows.sort().values.equal(torch.arange(len(lengths)))
+    assert _padding([lengths[rows] for rows in batches]) < 0.1 * _padding(lengths.split(32))  # type: ignore[no-untyped-call]
+    # Neither the batches nor, beyond a group, their rows come in an order of lengths.
+    first = torch.stack([lengths[rows[0]] for rows in batches]).float()
+    order = torch.arange(len(first)).float()
+    assert abs(float(torch.corrcoef(torch.stack([first, order]))[0, 1])) < 0.2
+
+
+def _padding(batches: Sequence[torch.Tensor]) -> int:
+    return sum(int((lengths.max() - lengths).sum()) for lengths in batches)
 
 
 def test_of_more_pairs_than_wanted_the_rarer_labels_are_kept_more_often(

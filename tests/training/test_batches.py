@@ -107,7 +107,7 @@ def test_more_typed_negatives_than_negatives_are_refused() -> None:
         NegativesConfig(typed=4)
     with pytest.raises(UsageError, match="typed is -1"):
         NegativesConfig(typed=-1)
-    with pytest.raises(UsageError, match="contexts is -1; it must be from 0 to 1,000,000,000"):
+    with pytest.raises(UsageError, match="contexts is -1; it must be from 0 to 1,000,000,000,000"):
         NegativesConfig(contexts=-1)
 
 

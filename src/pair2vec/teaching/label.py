@@ -57,6 +57,7 @@ from pair2vec.teaching.teacher import (
     Report,
     TeacherConfig,
     VectorTeacher,
+    keep_layers,
     load_language_model,
 )
 from pair2vec.teaching.wordnet_pairs import VocabularySenses
@@ -362,6 +363,7 @@ class _Labeller:
 
     def _language_model(self, train: LabelledPairs) -> tuple[str, LanguageModelTeacher]:
         model = load_language_model(self._inputs.language_model)
+        keep_layers(model, self._config.layers)
         words = self._inputs.corpus.vocabulary.words
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self._config.seed)

@@ -7,6 +7,7 @@ gradients of different size, and moments of one would scale the steps of the oth
 Shapes: B pairs, D dimension, H hidden units, K relations, N labelled pairs.
 """
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -29,7 +30,7 @@ from pair2vec.ranges import (
 )
 from pair2vec.relations.head import CONFIG_KEY, negated_forms
 from pair2vec.relations.scores import relation_scores
-from pair2vec.runtime.devices import autocast
+from pair2vec.runtime.devices import autocast_bfloat16
 from pair2vec.teaching.calibration import calibrate
 from pair2vec.teaching.labels import LabelledPairs, RelationNames
 from pair2vec.text.vocabulary import Vocabulary
@@ -64,6 +65,8 @@ class RelationTaskConfig:
     hidden: Size = 384
     """Units of the head."""
     clip: GradientNorm = 1.0
+    bfloat16: bool = False
+    """On a CPU that multiplies in bfloat16 natively, too; a GPU always does."""
     seed: Seed = 0
 
     def __post_init__(self) -> None:
@@ -182,7 +185,7 @@ class RelationTask:
         x, y, negated, targets = self._draw()
         rows, indices = torch.unique(torch.stack([x, y]), return_inverse=True)
         vectors = network.pair_words[rows].requires_grad_()
-        with autocast(vectors.device):
+        with self._autocast(vectors.device):
             forward, backward = self._pairs(network, vectors, indices)
             scores = self.head(forward, backward, negated)
         # Both with soft and with hard labels the cross-entropy; their entropy is constant.
@@ -197,6 +200,9 @@ class RelationTask:
         for (name, weight), gradient in zip(weights.items(), gradients[:-1], strict=True):
             self._optimiser.update(name, weight.data, gradient, at)
         self._optimiser.update("pair_words", network.pair_words, gradients[-1], at, rows)
+
+    def _autocast(self, device: torch.device) -> AbstractContextManager[object]:
+        return autocast_bfloat16(device, enabled=device.type == "cuda" or self._config.bfloat16)
 
     def _pairs(self, network: Network, vectors: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
         """R(x, y) and R(y, x) of pairs (2, B) of rows of word vectors, (B, D)."""

