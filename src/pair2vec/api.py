@@ -38,6 +38,7 @@ from pair2vec.relations.definitions import (
     read_definitions,
 )
 from pair2vec.relations.head import HeadScorer, RelationHead
+from pair2vec.relations.opposed import Opposition, SentenceComparison
 from pair2vec.relations.relate import (
     UNCLEAR,
     Relation,
@@ -48,9 +49,11 @@ from pair2vec.relations.relate import (
     relation_definition,
 )
 from pair2vec.relations.relations import Relations
+from pair2vec.relations.sentence_features import Difference
 from pair2vec.text.vocabulary import Vocabulary, look_up_pair, look_up_word
 
-__all__ = ["Match", "Pair2vec", "PairBatch", "PairMatch", "PatternMatch"]
+__all__ = ["Difference", "Match", "Opposition", "Pair2vec", "PairBatch", "PairMatch"]
+__all__ += ["PatternMatch"]
 __all__ += ["Relation", "RelationBatch", "RelationClassifier", "RelationMatch"]
 __all__ += ["RelationProbability", "Relations", "load"]
 
@@ -373,6 +376,24 @@ class Pair2vec:
         """
         known = relations or self._built_in_relations
         return relate_pairs(known, pairs, unknown=unknown, unrelated=unrelated)
+
+    def opposed(self, a: str, b: str) -> Opposition:
+        """Whether two sentences say the same, opposite or different things, and what decides.
+
+        Args:
+            a: A sentence, of at most 256 words.
+            b: Another.
+        """
+        (answer,) = self.opposed_many([(a, b)])
+        return answer
+
+    def opposed_many(self, pairs: Iterable[tuple[str, str]]) -> list[Opposition]:
+        """As `opposed`, of many pairs of sentences."""
+        return self._sentences.compare(pairs)
+
+    @cached_property
+    def _sentences(self) -> SentenceComparison:
+        return SentenceComparison(self._built_in_relations)
 
     def relations(self, file: str | os.PathLike[str] | None = None) -> Relations:
         """The probabilities of relations: the built-in ones, or those that a TOML file defines."""

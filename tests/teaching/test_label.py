@@ -324,3 +324,22 @@ def test_a_cascade_reads_its_share_and_takes_the_other_labels_from_vectors(share
     expected = by_vectors.copy()
     expected[is_read] = by_model[is_read]
     np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_a_cascade_reads_pairs_that_are_marked_however_they_look() -> None:
+    x = y = np.arange(4)
+    read: list[int] = []
+
+    def language_model(a: NDArray[np.int64], _: NDArray[np.int64]) -> NDArray[np.float32]:
+        read.extend(a.tolist())
+        return np.zeros((len(a), 2), np.float32)
+
+    unrelated = np.log(np.array([[0.9, 0.1], [0.1, 0.9], [0.1, 0.9], [0.1, 0.9]], np.float32))
+    plain = Calibration((1.0,), 0.0)
+    cascade = Cascade(
+        language_model, lambda a, _: unrelated[a], Calibrations(Calibration((1.0, 0.0), 0.0), plain)
+    )
+    cascade.least_related = 0.5
+    cascade(x, y)
+    cascade(x, y, np.array([False, False, True, False]))
+    assert read == [0, 0, 2]

@@ -6,8 +6,9 @@ Dropout and a large weight decay keep it from overfitting a few thousand rows; t
 decays linearly to zero.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -44,8 +45,42 @@ class MlpConfig:
         check_ranges(self)
 
 
+class FeedForward(NamedTuple):
+    """From features, standardised, to probabilities of classes, by one hidden layer."""
+
+    mean: FloatArray
+    """Of each feature, (F,)."""
+    scale: FloatArray
+    """The inverse of its standard deviation, (F,)."""
+    weight: FloatArray
+    """(F, H)"""
+    bias: FloatArray
+    """(H,)"""
+    out_weight: FloatArray
+    """(H, K)"""
+    out_bias: FloatArray
+    """(K,)"""
+
+    def probabilities(self, features: FloatArray) -> FloatArray:
+        """(N, F) to (N, K)."""
+        rows = (features - self.mean) * self.scale
+        hidden = np.maximum(rows @ self.weight + self.bias, 0)
+        return softmax(hidden @ self.out_weight + self.out_bias)
+
+    def to_json(self) -> dict[str, object]:
+        """Its arrays as lists, rounded to seven digits: more than float32 has."""
+        return {
+            name: np.vectorize(lambda value: float(f"{value:.7g}"))(array).tolist()
+            for name, array in self._asdict().items()
+        }
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> "FeedForward":
+        return cls(*(np.array(content[name], np.float32) for name in cls._fields))
+
+
 class Mlp:
-    """From features, standardised, to probabilities of classes."""
+    """A network that is trained when it is made."""
 
     def __init__(
         self,
@@ -64,25 +99,20 @@ class Mlp:
             config: How.
             random: Draws the initial weights, dropout and the order of batches.
         """
-        self._mean = features.mean(axis=0)
-        self._scale: FloatArray = 1 / np.maximum(features.std(axis=0), np.float32(1e-6))
+        mean = features.mean(axis=0)
+        scale: FloatArray = 1 / np.maximum(features.std(axis=0), np.float32(1e-6))
         sizes = ((features.shape[1], config.hidden), (config.hidden, classes))
         self._parameters: list[FloatArray] = []
         for inputs, outputs in sizes:
             bound = 1 / np.sqrt(max(1, inputs))
             weight = random.uniform(-bound, bound, (inputs, outputs)).astype(np.float32)
             self._parameters += [weight, np.zeros(outputs, np.float32)]
-        self._train(self._standardised(features), labels, config, random)
+        self._train((features - mean) * scale, labels, config, random)
+        self.network = FeedForward(mean, scale, *self._parameters)
 
     def probabilities(self, features: FloatArray) -> FloatArray:
         """(N, F) to (N, K)."""
-        weight, bias, out_weight, out_bias = self._parameters
-        hidden = np.maximum(self._standardised(features) @ weight + bias, 0)
-        return softmax(hidden @ out_weight + out_bias)
-
-    def _standardised(self, features: FloatArray) -> FloatArray:
-        rows: FloatArray = (features - self._mean) * self._scale
-        return rows
+        return self.network.probabilities(features)
 
     def _train(
         self, rows: FloatArray, labels: IntArray, config: MlpConfig, random: np.random.Generator

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Container, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from importlib.resources import files
 
 _ENDINGS = frozenset("s es ed d er r est st ing ly y ies ied ier iest ily".split())
@@ -19,6 +19,8 @@ _INFLECTIONS = {
 }
 """Endings, and what they replace: *tries* is a form of *try*, *highest* of *higher*."""
 _SHORTEST_STEM = 3
+_REMEMBERED = 1 << 17
+"""Words whose forms are remembered: more than a vocabulary has, fewer than users may invent."""
 
 _NEGATING_PREFIXES = frozenset(
     "un in im il ir dis non non- mis de anti anti- counter counter-".split()
@@ -33,6 +35,8 @@ _FORMS = (
     *(("", "d"), ("", "ed"), ("", "ing"), ("e", "ing")),
 )
 """Endings, and what may be in their place in a known form."""
+_VARIANTS = (("isation", "ization"), ("ise", "ize"), ("yse", "yze"), ("our", "or"), ("ogue", "og"))
+"""What British and American spellings of one word differ in."""
 _SHORTEST_PART = 3
 _SHORTEST_HEAD = 4
 """Letters of a part of a compound, and of its head."""
@@ -44,7 +48,7 @@ def is_form(word: str, other: str) -> bool:
     may_differ = len(word) != len(other) and word[:1] == other[:1]
     if may_differ and differ_by_ending(word, other):
         return True
-    return not _base_forms(word).isdisjoint(_base_forms(other))
+    return not base_forms(word).isdisjoint(base_forms(other))
 
 
 def differ_by_ending(word: str, other: str) -> bool:
@@ -54,8 +58,8 @@ def differ_by_ending(word: str, other: str) -> bool:
     return any(long.startswith(stem) and long[len(stem) :] in _ENDINGS for stem in stems if stem)
 
 
-@cache
-def _base_forms(word: str) -> frozenset[str]:
+@lru_cache(maxsize=_REMEMBERED)
+def base_forms(word: str) -> frozenset[str]:
     """What a word may be an inflected form of; some of them are stems that are no words."""
     stems = {
         word.removesuffix(ending) + replaced
@@ -79,6 +83,14 @@ def _irregular_bases() -> dict[str, list[str]]:
             for form in forms:
                 bases.setdefault(form, []).append(base)
     return bases
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def spelling_key(word: str) -> str:
+    """The same for British and American spellings of a word; itself may be no word."""
+    for british, american in _VARIANTS:
+        word = word.replace(british, american)
+    return word
 
 
 def is_negated_form(word: str, other: str) -> bool:

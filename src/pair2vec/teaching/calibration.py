@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch.nn import functional
 
 from pair2vec.arrays import FloatArray, Int64Array
@@ -88,11 +89,14 @@ class Cascade:
             none = vectors.probabilities(self._by_vectors(x, y))[:, -1]
             self.least_related = float(np.quantile(1 - none, 1 - share))
 
-    def __call__(self, x: Int64Array, y: Int64Array) -> FloatArray:
-        """Probabilities, (N, K)."""
+    def __call__(
+        self, x: Int64Array, y: Int64Array, always: NDArray[np.bool_] | None = None
+    ) -> FloatArray:
+        """Probabilities, (N, K); pairs marked by `always` are read however they look."""
         found = self._by_vectors(x, y)
         probabilities = self._calibrations.vectors.probabilities(found)
-        read = np.flatnonzero(1 - probabilities[:, -1] >= self.least_related)
+        is_read = 1 - probabilities[:, -1] >= self.least_related
+        read = np.flatnonzero(is_read if always is None else is_read | always)
         labels = self._read(x[read], y[read])
         probabilities[read] = self._calibrations.both.probabilities(labels, found[read])
         return probabilities

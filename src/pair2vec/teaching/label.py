@@ -324,7 +324,10 @@ class _Labeller:
             ),
         )
         calibrations, facts = self._measure(teachers, pairs)
-        is_random = pairs["candidates.source"] == SOURCES.index("random")
+        source = pairs["candidates.source"]
+        is_random = source == SOURCES.index("random")
+        # Few, and what vectors know least of: opposites by affix are seldom found near each other.
+        is_affix = source == SOURCES.index("affix")
         labeller = Cascade(*teachers, calibrations)
         share = self._whole_config.most_read / max(1, int((~is_random).sum()))
         sample = self._random.permutation(np.flatnonzero(~is_random))[:_SAMPLE]
@@ -337,7 +340,9 @@ class _Labeller:
                 piece = slice(start, start + _PIECE)
                 probabilities = self._none(len(x[piece]))
                 asked = np.flatnonzero(~is_random[piece])
-                probabilities[asked] = labeller(x[piece][asked], y[piece][asked])
+                probabilities[asked] = labeller(
+                    x[piece][asked], y[piece][asked], is_affix[piece][asked]
+                )
                 arrays = {"probabilities": probabilities}
                 write_tensors(path, save(arrays, metadata=UNSEALED))
         self._report("labelled pairs", len(x), len(x))

@@ -1,0 +1,376 @@
+"""What two aligned sentences differ in, as features and as words.
+
+The content words without a partner are aligned softly, by the probabilities of their relations and
+by their places. Each pair of opposites among them, and each negation that one sentence alone has,
+reverses the meaning with a probability p. Two reversals cancel out (*not disabled* is *enabled*):
+the sentences are reversed if an odd number of them hold, which has the probability
+(1 - Π (1 - 2p)) / 2.
+
+Shapes: A and B content words of the two sentences without a partner, K relations, F features.
+"""
+
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from pair2vec.arrays import FloatArray, IntArray
+from pair2vec.relations.alignment import Alignment, Token, gaps
+from pair2vec.relations.definitions import NONE
+from pair2vec.relations.word_forms import base_forms
+
+_LEAST_FLIP = 0.02
+"""Less probable reversals are left out."""
+_LEAST_NAMED = 0.2
+"""Differences with a lower probability are not named."""
+
+_OPPOSITES = {
+    frozenset(pair.split("/")): 0.95
+    for pair in """before/after with/without on/off in/out up/down above/below over/under more/less
+    more/fewer most/least many/few much/little all/none always/never ever/never everyone/nobody
+    everybody/nobody everything/nothing everywhere/nowhere someone/nobody something/nothing some/no
+    any/no every/no all/no inside/outside into/from to/from for/against first/last best/worst
+    better/worse left/right yes/no both/neither either/neither anyone/nobody anything/nothing
+    towards/from within/outside beneath/above behind/ahead until/after since/until often/rarely
+    often/seldom usually/rarely likely/unlikely same/different""".split()
+}
+"""Of the closed classes, whose words R hardly learns: they are too frequent to be in a relation."""
+_NEGATIONS = {
+    **dict.fromkeys(
+        "not no never without non neither nor none nobody nothing nowhere".split(), 0.95
+    ),
+    **dict.fromkeys("hardly barely scarcely rarely seldom".split(), 0.85),
+}
+"""Words that negate, and with what probability."""
+_IMPLICIT_NEGATIONS = frozenset(
+    """fail refuse decline neglect omit cease unable lack avoid stop quit deny forbid prohibit
+    prevent false untrue incapable absent""".split()
+)
+"""Words that negate what follows where they are in no relation to a word of the other sentence."""
+_IMPLICIT = 0.85
+_SYMMETRIC = frozenset({"and", "or"})
+"""Words that may be exchanged around these, and nothing is."""
+_UNITS = frozenset(
+    """km kilometers kilometres kilometer miles mile m meters metres meter feet foot inches inch
+    yards cm mm kg kilograms grams g pounds pound lbs ounces celsius fahrenheit degrees percent
+    dollars euros cents hours hour minutes minute seconds second days day weeks week months month
+    years year mb gb kb tb bytes liters litres gallons acres hectares mph kmh""".split()
+)
+
+_FEATURE_RELATIONS = ("synonym", "antonym", "hypernym", "hyponym", "co-hyponym", NONE)
+FEATURES = """
+    odd even any fewer_negations more_negations lower_coverage higher_coverage odd_covered
+    less_unexplained more_unexplained replaced fewer_rest more_rest extra antonym synonym hypernym
+    co-hyponym other gap_antonym gap_synonym gap_hypernym gap_co-hyponym gap_none numbers
+    numbers_added units names names_added exchanged order question questions length only_function
+    rarity in_place unknown
+""".split()
+
+
+class Difference(NamedTuple):
+    """Words in which two sentences differ."""
+
+    kind: str
+    """opposite, negation, number, unit, name, kind, exchanged, synonym, hypernym or word."""
+    a: str
+    """Of the first sentence; empty where the second has more."""
+    b: str
+    probability: float
+
+    def __str__(self) -> str:
+        words = " / ".join(word for word in (self.a, self.b) if word)
+        return f"{words} ({self.kind} {100 * self.probability:.0f} %)"
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two aligned sentences, and the pairs of words whose relations are to be looked up."""
+
+    alignment: Alignment
+    rest_a: list[int]
+    """The content words of a without a partner."""
+    rest_b: list[int]
+    is_replaced: FloatArray
+    """How much two of them are in one place: 0, 0.5 or 1, (A, B)."""
+    known_a: IntArray
+    """Their ids, 0 for one that the model does not know, (A,)."""
+    known_b: IntArray
+    questions: tuple[bool, bool]
+    """Whether each of them is one."""
+    is_swapped: bool
+    """Whether a is the second of the sentences that were given."""
+
+
+def replaced_places(
+    alignment: Alignment, rest_a: Sequence[int], rest_b: Sequence[int]
+) -> FloatArray:
+    """How much two words without a partner are in one place: 0, 0.5 or 1, (A, B)."""
+    gaps_a, gaps_b = gaps(alignment)
+    own_a = dict(zip(alignment.rest_a, gaps_a, strict=True))
+    own_b = dict(zip(alignment.rest_b, gaps_b, strict=True))
+    one = np.array([own_a[i] for i in rest_a]).reshape(-1, 1, 2)
+    other = np.array([own_b[j] for j in rest_b]).reshape(1, -1, 2)
+    shared: FloatArray = (one == other).mean(axis=2, dtype=np.float32)
+    return shared
+
+
+def odd_probability(flips: Iterable[float]) -> float:
+    """That an odd number of independent events with these probabilities happen."""
+    product = 1.0
+    for probability in flips:
+        product *= 1 - 2 * probability
+    return (1 - product) / 2
+
+
+class Differences:
+    """The features of a comparison, and what they are made of."""
+
+    def __init__(self, item: Comparison, table: FloatArray, columns: dict[str, int]) -> None:
+        self._item, self._table, self._columns = item, table, columns
+        self._a, self._b = item.alignment.a, item.alignment.b
+        self._weights = soft_alignment(1 - table[..., columns[NONE]], item.is_replaced)
+        self._flips = self._find_flips()
+        self.features = self._measure()
+
+    def _relation(self, *names: str) -> FloatArray:
+        """How much two words are aligned and in one of the relations, (A, B)."""
+        columns = [self._columns[name] for name in names if name in self._columns]
+        found: FloatArray = self._weights * self._table[..., columns].sum(axis=2)
+        return found
+
+    def _find_flips(self) -> list[Difference]:
+        """Opposites among the words that differ, then negations that one sentence alone has."""
+        listed = self._listed_opposites()
+        used_a, used_b = {i for i, _ in listed}, {j for _, j in listed}
+        flips = [
+            Difference("opposite", self._a[i].text, self._b[j].text, probability)
+            for (i, j), probability in listed.items()
+        ]
+        antonyms = self._relation("antonym")
+        for n, m in zip(*np.nonzero(antonyms > _LEAST_FLIP), strict=True):
+            i, j = self._item.rest_a[n], self._item.rest_b[m]
+            if i not in used_a and j not in used_b:
+                words = self._a[i].text, self._b[j].text
+                flips.append(Difference("opposite", *words, float(antonyms[n, m])))
+        explained_a, explained_b = self._explained()
+        flips += [
+            Difference("negation", text, "", probability)
+            for text, probability in _negations(
+                self._a, self._item.alignment.rest_a, used_a, explained_a
+            )
+        ]
+        flips += [
+            Difference("negation", "", text, probability)
+            for text, probability in _negations(
+                self._b, self._item.alignment.rest_b, used_b, explained_b
+            )
+        ]
+        return flips
+
+    def _listed_opposites(self) -> dict[tuple[int, int], float]:
+        """Opposites of the closed classes, by the places of the words; each word once."""
+        found: dict[tuple[int, int], float] = {}
+        free_b = list(self._item.alignment.rest_b)
+        for i in self._item.alignment.rest_a:
+            for j in free_b:
+                key = frozenset({self._a[i].word, self._b[j].word})
+                if key in _OPPOSITES:
+                    found[i, j] = _OPPOSITES[key]
+                    free_b.remove(j)
+                    break
+        return found
+
+    def _explained(self) -> tuple[dict[int, float], dict[int, float]]:
+        """How much each content word that differs is in a relation to a word of the other."""
+        related = self._weights * (1 - self._table[..., self._columns[NONE]])
+        by_a, by_b = related.sum(axis=1).clip(max=1), related.sum(axis=0).clip(max=1)
+        return (
+            dict(zip(self._item.rest_a, by_a.tolist(), strict=True)),
+            dict(zip(self._item.rest_b, by_b.tolist(), strict=True)),
+        )
+
+    def _measure(self) -> dict[str, float]:
+        item = self._item
+        flips = [flip.probability for flip in self._flips]
+        odd = odd_probability(flips)
+        none_at_all = float(np.prod([1 - p for p in flips]))
+        content = [max(1, sum(token.is_content for token in side)) for side in (self._a, self._b)]
+        rest = [len(item.rest_a), len(item.rest_b)]
+        coverage = sorted(1 - own / of for own, of in zip(rest, content, strict=True))
+        unexplained = sorted(
+            sum(1 - share for share in own.values()) / of
+            for own, of in zip(self._explained(), content, strict=True)
+        )
+        negations = sorted(
+            sum(flip.probability for flip in self._flips if flip[column] == "") for column in (1, 2)
+        )
+        unrelated = self._weights * self._table[..., self._columns[NONE]]
+        in_gap = item.is_replaced == 1
+        numbers, names = self._numbers(), self._names()
+        exchanged, order = self._order()
+        ids = np.concatenate([item.known_a, item.known_b])
+
+        def most(*names: str) -> float:
+            return float(self._relation(*names)[in_gap].max(initial=0))
+
+        other = [name for name in self._columns if name not in _FEATURE_RELATIONS]
+        return {
+            "odd": odd,
+            "even": 1 - odd - none_at_all,
+            "any": 1 - none_at_all,
+            "fewer_negations": negations[0],
+            "more_negations": negations[1],
+            "lower_coverage": coverage[0],
+            "higher_coverage": coverage[1],
+            "odd_covered": odd * coverage[0],
+            "less_unexplained": unexplained[0],
+            "more_unexplained": unexplained[1],
+            "replaced": float(unrelated[in_gap].sum()),
+            "fewer_rest": float(np.log1p(min(rest))),
+            "more_rest": float(np.log1p(max(rest))),
+            "extra": abs(rest[0] - rest[1]) / max(content),
+            "antonym": float(self._relation("antonym").sum()),
+            "synonym": float(self._relation("synonym").sum()),
+            "hypernym": float(self._relation("hypernym", "hyponym").sum()),
+            "co-hyponym": float(self._relation("co-hyponym").sum()),
+            "other": float(self._relation(*other).sum()),
+            "gap_antonym": most("antonym"),
+            "gap_synonym": most("synonym"),
+            "gap_hypernym": most("hypernym", "hyponym"),
+            "gap_co-hyponym": most("co-hyponym"),
+            "gap_none": float(unrelated[in_gap].max(initial=0)),
+            "numbers": min(map(len, numbers)),
+            "numbers_added": abs(len(numbers[0]) - len(numbers[1])),
+            "units": float(self._units() is not None),
+            "names": min(map(len, names)),
+            "names_added": abs(len(names[0]) - len(names[1])),
+            "exchanged": float(exchanged is not None),
+            "order": order,
+            "question": float(any(item.questions)),
+            "questions": float(all(item.questions)),
+            "length": float(np.log(len(self._a) + len(self._b))),
+            "only_function": float(not item.rest_a and not item.rest_b),
+            "rarity": float(np.log(ids[ids > 0]).mean()) if (ids > 0).any() else 0.0,
+            "in_place": float((self._weights * item.is_replaced).sum()),
+            "unknown": float((ids == 0).mean()) if len(ids) else 0.0,
+        }
+
+    def _rest_where(self, is_meant: Callable[[Token], bool]) -> tuple[list[str], list[str]]:
+        """Of the words that one sentence alone has, those that are meant."""
+        alignment = self._item.alignment
+        return (
+            [self._a[i].text for i in alignment.rest_a if is_meant(self._a[i])],
+            [self._b[j].text for j in alignment.rest_b if is_meant(self._b[j])],
+        )
+
+    def _numbers(self) -> tuple[list[str], list[str]]:
+        return self._rest_where(lambda token: token.is_number)
+
+    def _names(self) -> tuple[list[str], list[str]]:
+        return self._rest_where(lambda token: token.is_name)
+
+    def _units(self) -> tuple[str, str] | None:
+        """Two different units in one place."""
+        for n, i in enumerate(self._item.rest_a):
+            for m, j in enumerate(self._item.rest_b):
+                both = {self._a[i].word, self._b[j].word}
+                if both <= _UNITS and self._item.is_replaced[n, m] > 0:
+                    return self._a[i].text, self._b[j].text
+        return None
+
+    def _order(self) -> tuple[tuple[str, str] | None, float]:
+        """Two content words that have changed places, and the share of those out of order."""
+        alignment = self._item.alignment
+        matched = [
+            (i, j)
+            for i, j in enumerate(alignment.partner_a)
+            if j >= 0 and (self._a[i].is_content or self._a[i].is_number)
+        ]
+        places = [j for _, j in matched]
+        if places == sorted(places):
+            return None, 0.0
+        wrong = sum(first > second for first, second in pairwise(places))
+        return self._exchanged(matched), wrong / max(1, len(places) - 1)
+
+    def _exchanged(self, matched: Sequence[tuple[int, int]]) -> tuple[str, str] | None:
+        """Two words that have changed places where all others keep theirs."""
+        places = [j for _, j in matched]
+        rightful = sorted(places)
+        moved = [n for n, (j, own) in enumerate(zip(places, rightful, strict=True)) if j != own]
+        if len(moved) < 2 or len(moved) > 4:
+            return None
+        first, last = moved[0], moved[-1]
+        if places[first] != rightful[last] or places[last] != rightful[first]:
+            return None
+        start, end = matched[first][0], matched[last][0]
+        between = [token.word for token in self._a[start + 1 : end]]
+        if set(between) <= _SYMMETRIC:
+            return None
+        passive = sum(token.word == "by" for token in self._a) != sum(
+            token.word == "by" for token in self._b
+        )
+        return None if passive else (self._a[start].text, self._a[end].text)
+
+    def named(self) -> list[Difference]:
+        """What the sentences differ in, the most important first."""
+        found = [flip for flip in self._flips if flip.probability >= _LEAST_NAMED]
+        numbers, names, unit = self._numbers(), self._names(), self._units()
+        found += [Difference("number", a, b, 1.0) for a, b in zip(*numbers, strict=False)]
+        if unit is not None:
+            found.append(Difference("unit", *unit, 1.0))
+        exchanged, _ = self._order()
+        if exchanged is not None:
+            found.append(Difference("exchanged", *exchanged, 1.0))
+        found += [Difference("name", a, b, 1.0) for a, b in zip(*names, strict=False)]
+        for kind, relations in (
+            ("kind", ("co-hyponym",)),
+            ("hypernym", ("hypernym", "hyponym")),
+            ("synonym", ("synonym",)),
+            ("word", (NONE,)),
+        ):
+            weights = self._relation(*relations)
+            if kind == "word":
+                weights = weights * (self._item.is_replaced == 1)
+            for n, m in zip(*np.nonzero(weights >= max(_LEAST_NAMED, 0.3)), strict=True):
+                words = self._a[self._item.rest_a[n]].text, self._b[self._item.rest_b[m]].text
+                if not any({d.a, d.b} & set(words) for d in found):
+                    found.append(Difference(kind, *words, float(weights[n, m])))
+        return found
+
+
+def soft_alignment(related: FloatArray, is_replaced: FloatArray) -> FloatArray:
+    """How much two words that differ are each other's counterparts, (A, B).
+
+    The product of two softmaxes, over the words of b and over those of a, each with a place for
+    having no counterpart.
+    """
+    scores = np.exp(4 * related + 3 * is_replaced - 2)
+    by_row: FloatArray = scores / (1 + scores.sum(axis=1, keepdims=True))
+    by_column: FloatArray = scores / (1 + scores.sum(axis=0, keepdims=True))
+    weights: FloatArray = np.sqrt(by_row * by_column)
+    return weights
+
+
+def _negations(
+    tokens: Sequence[Token], rest: Sequence[int], used: Container[int], explained: dict[int, float]
+) -> Iterator[tuple[str, float]]:
+    """The words of a sentence that negate, and how probably: unless they are explained."""
+    for n in rest:
+        probability = negation(tokens, n) * (1 - explained.get(n, 0.0))
+        if n not in used and probability > _LEAST_FLIP:
+            yield tokens[n].text, probability
+
+
+def negation(tokens: Sequence[Token], n: int) -> float:
+    """The probability that a word negates what follows it."""
+    word = tokens[n].word
+    if word in _NEGATIONS:
+        following = tokens[n + 1].word if n + 1 < len(tokens) else ""
+        is_no_negation = (word, following) in {("not", "only"), ("no", "doubt"), ("nor", "")}
+        has_neither = word == "nor" and any(token.word == "neither" for token in tokens[:n])
+        return 0.0 if is_no_negation or has_neither else _NEGATIONS[word]
+    if not base_forms(word).isdisjoint(_IMPLICIT_NEGATIONS):
+        return _IMPLICIT
+    return 0.0
