@@ -1,10 +1,11 @@
 """Learn the weights of `pair2vec opposed` from labelled sentences, and choose its threshold.
 
-    python benchmarks/opposed_weights.py SENTENCES [--made FILE] [--model NAME] --out FILE
+    python benchmarks/opposed_weights.py SENTENCES [--model NAME] --out FILE
 
 SENTENCES is a folder as of `pair2vec eval opposed`; of each file the half to choose by is read.
 CheckList's pairs of questions that are no duplicates are not learnt from: many are the reverse of
-each other, and the label does not say which. `--made` is a file of made pairs to learn from, too.
+each other, and the label does not say which. Real sentences of that half, edited, are learnt from,
+too (`edited_sentences`): of reversals, the files have mostly statements.
 
 The rule, written before the runs: four fifths of the half are learnt from, by another hash of the
 first sentence, and the last fifth decides. Of the hidden sizes 8, 16 and 32 and decays 0.01 and
@@ -16,6 +17,7 @@ opposed.
 import argparse
 import hashlib
 import json
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 from typing import NamedTuple
@@ -25,21 +27,25 @@ from numpy.typing import NDArray
 
 import machine
 import pair2vec
+from edited_sentences import Editor
+from opposed_set import make_pairs, random_order
 from pair2vec.arrays import FloatArray
 from pair2vec.experiments.evaluation.opposed import (
     LabelledSentences,
     half_of,
     read_sentence_sets,
-    read_sentences,
 )
 from pair2vec.relations.mlp import Mlp, MlpConfig
 from pair2vec.relations.opposed import VERDICTS, SentenceComparison
 from pair2vec.relations.sentence_features import FEATURES
+from pair2vec.wordnet.dictionary import WordNet
 
 MOST_SAME = 0.015
 """The share of pairs that are the same, of any file, that may be called opposed."""
 SIZES, DECAYS = (8, 16, 32), (0.01, 0.1)
 STEPS, BATCH, RATE = 6_000, 256, 2e-3
+EDITED, EDITED_SENTENCES = "edited", 4_000
+"""The name of the edited sentences, and how many are edited."""
 LABELS_NOT_LEARNT = {("checklist_polarity", "different")}
 _THRESHOLDS = np.arange(0.5, 0.995, 0.01)
 
@@ -60,20 +66,18 @@ class Examples(NamedTuple):
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("sentences", type=Path)
-    parser.add_argument("--made", type=Path, help="a file of made pairs to learn from, too")
     parser.add_argument("--model")
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
     print(machine.describe())
-    sets = read_sentence_sets(arguments.sentences)
-    if arguments.made:
-        sets["made"] = read_sentences(arguments.made)
     rows = [
         (name, pair)
-        for name, pairs in sets.items()
+        for name, pairs in read_sentence_sets(arguments.sentences).items()
         for pair in pairs
-        if half_of(pair.a) == "choose" and (name, pair.label) not in LABELS_NOT_LEARNT
+        if half_of(pair.a) == "choose"
     ]
+    rows += [(EDITED, pair) for pair in edited_pairs([pair.a for _, pair in rows])]
+    rows = [(name, pair) for name, pair in rows if (name, pair.label) not in LABELS_NOT_LEARNT]
     comparison = SentenceComparison(pair2vec.load(arguments.model).relations())
     examples, is_validation = make_examples(comparison, rows)
     train, held_out = examples.where(~is_validation), examples.where(is_validation)
@@ -89,6 +93,14 @@ def main() -> None:
         "network": network.network.to_json(),
     }
     arguments.out.write_text(json.dumps(content) + "\n")
+
+
+def edited_pairs(sentences: Sequence[str]) -> list[LabelledSentences]:
+    """Edits of some of the sentences, without the word pairs of the benchmark."""
+    wordnet = WordNet.open()
+    excluded = {frozenset(pair.replaced) for pair in make_pairs(wordnet) if pair.replaced}
+    chosen = sorted(set(sentences), key=random_order)[:EDITED_SENTENCES]
+    return list(Editor(wordnet, excluded).pairs(chosen))
 
 
 def make_examples(

@@ -7,7 +7,9 @@ from pair2vec.version import __version__
 
 if TYPE_CHECKING:
     from pair2vec.api import (
+        Difference,
         Match,
+        Opposition,
         Pair2vec,
         PairBatch,
         PairMatch,
@@ -22,7 +24,9 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "Difference",
     "Match",
+    "Opposition",
     "Pair2vec",
     "PairBatch",
     "PairMatch",

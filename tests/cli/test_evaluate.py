@@ -1,7 +1,10 @@
 """``pair2vec eval`` as a user runs it."""
 
 import json
+import lzma
 import shutil
+import subprocess
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +14,7 @@ from tests.command import assert_fails, pair2vec
 from tests.documented_json import documented_names
 from tests.tiny_model import ALL_ANSWERS, WORDS, save_tiny_model, taught_model
 
+from pair2vec.experiments.evaluation.opposed import half_of
 from pair2vec.experiments.evaluation.slots import paper_rows
 from pair2vec.word_vectors.formats import write_vec
 
@@ -317,3 +321,134 @@ def test_relate_without_readable_pairs_is_one_line(taught: Path) -> None:
     for name, fragment in [("nowhere", "no such file"), ("bad.tsv", "line 2: expected part")]:
         options: list[str | Path] = ["--model", taught / "taught", "--pairs", taught / name]
         assert_fails(pair2vec("eval", "relate", *options), 1, fragment)
+
+
+# Two sentences.
+
+SENTENCES = [
+    ("same", "Paris is hot", "paris is hot."),
+    ("opposed", "hot is up", "hot is not up"),
+    ("opposed", "cold is down", "cold is never down"),
+    ("different", "zzz", "qqq vvv"),
+    ("same", "france is in the cold", "France is in the cold"),
+    ("same", "cheap\u2028or dear", "cheap\u2028or dear"),
+]
+
+
+@pytest.fixture
+def sentences(taught: Path) -> Path:
+    """A taught model, a folder of two files of sentences, and NLI sets, in one folder."""
+    (taught / "sentences").mkdir()
+    rows = ["\t".join(row) for row in [("label", "sentence1", "sentence2"), *SENTENCES]]
+    (taught / "sentences" / "plain.tsv").write_text("\n".join(rows) + "\n")
+    stored = lzma.compress("\r\n".join(rows[:4]).encode())
+    (taught / "sentences" / "packed.of.two.tsv.xz").write_bytes(stored)
+    (taught / "sentences" / "README.md").write_text("no sentences")
+    (taught / "nli").mkdir()
+    nli = [
+        ("contradiction", "Paris is hot", "Paris is cold", "opposites"),
+        ("neutral", "Paris is hot", "The France is very cold", "others"),
+        ("entailment", "Paris is hot", "paris is hot", "others"),
+    ]
+    names = ("gold_label", "sentence1", "sentence2", "category")
+    lines = [json.dumps(dict(zip(names, row, strict=True))) for row in nli]
+    for name in ("snli_test.jsonl", "breaking_nli.jsonl"):
+        (taught / "nli" / name).write_text("\n".join(lines))
+    return taught
+
+
+def opposed(folder: Path, *options: str | Path) -> "subprocess.CompletedProcess[str]":
+    data, model = folder / "sentences", folder / "taught"
+    return pair2vec("eval", "opposed", "--data", data, "--model", model, *options)
+
+
+def test_opposed_counts_the_verdicts_of_each_half_by_file_and_label(sentences: Path) -> None:
+    counted: Counter[tuple[str, str]] = Counter()
+    for half in ("choose", "report"):
+        done = opposed(sentences, "--half", half, "--json")
+        assert done.returncode == 0, done.stderr
+        printed = json.loads(done.stdout)
+        assert list(printed) == ["half", "sentences", "snli_one_word", "breaking_nli"]
+        assert {*printed, *printed["sentences"][0]} <= documented_names("eval opposed")
+        assert printed["half"] == half
+        assert printed["snli_one_word"] == printed["breaking_nli"] == []
+        of_half = Counter(label for label, a, _ in SENTENCES if half_of(a) == half)
+        plain = {row["label"]: row for row in printed["sentences"] if row["name"] == "plain"}
+        assert {label: sum(row["verdicts"].values()) for label, row in plain.items()} == of_half
+        for row in printed["sentences"]:
+            counted[row["name"], row["label"]] += sum(row["verdicts"].values())
+            if row["label"] == "same":
+                assert list(row["verdicts"]) == ["same"], "the words are the same"
+            if row["label"] == "different":
+                assert list(row["verdicts"]) == ["unsure"], "the words are unknown"
+    assert counted == {
+        ("plain", "same"): 3, ("plain", "opposed"): 2, ("plain", "different"): 1,
+        ("packed", "same"): 1, ("packed", "opposed"): 2,
+    }  # fmt: skip
+
+
+def test_opposed_asks_about_nli_by_gold_label_and_category(sentences: Path) -> None:
+    done = opposed(sentences, "--nli", sentences / "nli", "--json")
+    assert done.returncode == 0, done.stderr
+    printed = json.loads(done.stdout)
+    (one_word,) = printed["snli_one_word"]
+    assert (one_word["name"], one_word["label"]) == ("one word", "contradiction")
+    breaking = {(row["name"], row["label"]): row["verdicts"] for row in printed["breaking_nli"]}
+    assert breaking["all", "entailment"] == {"same": 1}
+    assert set(breaking) == {
+        *(("all", label) for label in ("contradiction", "entailment", "neutral")),
+        ("opposites", "contradiction"),
+        ("others", "entailment"),
+        ("others", "neutral"),
+    }
+
+
+def test_opposed_records_its_figures_in_the_model_and_in_a_file(sentences: Path) -> None:
+    done = opposed(
+        sentences, "--half", "choose", "--nli", sentences / "nli",
+        "--record", "--results", sentences / "results",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    for fragment in ("Sentences, the half to choose", "SNLI test, one word differs", "Breaking"):
+        assert fragment in done.stdout
+    (path,) = (sentences / "results").iterdir()
+    assert path.name == "opposed-taught-sentences-choose.json"
+    stored = json.loads(path.read_text())
+    recorded = json.loads((sentences / "taught" / "config.json").read_text())["metrics"]["opposed"]
+    assert stored["metrics"] == recorded
+    assert recorded
+    assert all(0 <= share <= 100 for share in recorded.values())
+    command = "pair2vec eval opposed --data sentences --half choose --nli nli --model taught"
+    assert stored["command"] == command
+    report = pair2vec(
+        "report", "--out", sentences / "report", "--results", sentences / "results",
+        "--model", sentences / "taught",
+    )  # fmt: skip
+    assert report.returncode == 0, report.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "the first line must be label, sentence1, sentence2, with tabs between"),
+        (b"same\thot\tcold\n", "the first line must be label, sentence1, sentence2"),
+        (b"label\tsentence1\tsentence2\nsame\thot cold\n", "line 2: expected same or opposed or"),
+        (b"label\tsentence1\tsentence2\nequal\thot\tcold\n", "line 2: expected same or opposed"),
+        (b"label\tsentence1\tsentence2\nsame\th\xffot\tcold\n", "is not UTF-8 at byte 33"),
+    ],
+)
+def test_opposed_refuses_a_file_that_is_no_sentences_in_one_line(
+    sentences: Path, content: bytes, message: str
+) -> None:
+    path = sentences / "sentences" / "plain.tsv"
+    path.write_bytes(content)
+    assert_fails(opposed(sentences), 1, str(path), message)
+
+
+def test_opposed_refuses_wrong_options_in_one_line(sentences: Path) -> None:
+    assert_fails(opposed(sentences, "--half", "both"), 2, "--half both: it must be one of choose")
+    for folder, message in [("nowhere", "no such folder"), ("nli", "has no files of sentences")]:
+        # The last --data counts.
+        assert_fails(opposed(sentences, "--data", sentences / folder), 2, message)
+    done = opposed(sentences, "--nli", sentences / "sentences")
+    assert_fails(done, 2, "has 0 files snli_test*; it must have one")

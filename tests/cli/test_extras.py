@@ -96,6 +96,7 @@ prepare TEXT --out CORPUS --workers 1
 pmi CORPUS hot cold | X is the opposite of Y
 contexts CORPUS hot cold
 relate hot cold --model MODEL
+opposed | it is hot | | it is not hot | --model MODEL
 neighbours hot --model MODEL
 fill | X and Y | --x hot --model MODEL
 pair hot cold --model MODEL
@@ -111,6 +112,7 @@ shrink MODEL --out OUT/small
 eval slots --model MODEL
 eval relate --model MODEL --pairs PAIRS
 eval relations --model MODEL --data SET
+eval opposed --model MODEL --data SENTENCES
 eval bats --data GOOGLE --vectors VECTORS --model MODEL --workers 1 --device cpu
 report --out OUT/report --results OUT/none --model MODEL
 """
@@ -140,6 +142,10 @@ def test_every_other_command_works_without_extras(text: Path, tmp_path: Path) ->
     )
     (tmp_path / "set").mkdir()
     (tmp_path / "none").mkdir()
+    (tmp_path / "sentences").mkdir()
+    (tmp_path / "sentences" / "some.tsv").write_text(
+        "label\tsentence1\tsentence2\nopposed\tit is hot\tit is not hot\n"
+    )
     for name in ("train", "val", "test"):
         (tmp_path / "set" / f"{name}.tsv").write_text("hot\tcold\tA\nup\tdown\tA\nup\tis\tB\n" * 8)
     paths = {
@@ -151,6 +157,7 @@ def test_every_other_command_works_without_extras(text: Path, tmp_path: Path) ->
         "VECTORS": tmp_path / "words.vec",
         "PAIRS": tmp_path / "pairs.tsv",
         "SET": tmp_path / "set",
+        "SENTENCES": tmp_path / "sentences",
         "OUT": tmp_path,
     }
     lines = CORE.strip()

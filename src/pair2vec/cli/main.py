@@ -12,6 +12,7 @@ from pair2vec.cli.lexicon import lexicon
 from pair2vec.cli.messages import fail, set_up_logging
 from pair2vec.cli.models import describe, info, models, push, shrink
 from pair2vec.cli.nli import nli_app
+from pair2vec.cli.opposed import opposed
 from pair2vec.cli.prepare import prepare_command
 from pair2vec.cli.qa import qa_app
 from pair2vec.cli.query import analogy, fill, nearest, neighbours, pair, score_command
@@ -24,7 +25,7 @@ from pair2vec.version import __version__
 
 _COMMANDS = (
     *(prepare_command, vectors, train_command, teach_command, demo),
-    *(relate, fill, pair, analogy, nearest, neighbours, score_command),
+    *(relate, opposed, fill, pair, analogy, nearest, neighbours, score_command),
     *(pmi_command, contexts, lexicon),
     *(info, models, describe, shrink, push, report),
     serve,

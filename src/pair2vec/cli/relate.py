@@ -23,6 +23,7 @@ from pair2vec.cli.query_io import (
     answer_query,
     answer_stdin_in_batches,
     open_model,
+    percent,
     query_record,
 )
 from pair2vec.errors import Pair2vecError, UsageError
@@ -108,7 +109,7 @@ def relation_table(x: str, y: str, relation: Relation) -> RenderableType:
 def relation_line(x: str, y: str, name: str, probability: float, definition: str) -> str:
     """As in: cheap : expensive - antonym (y is the opposite of x), 97 %."""
     meaning = f" ({definition})" if definition else ""
-    return f"{x} : {y} - {name}{meaning}, {_percent(probability)}"
+    return f"{x} : {y} - {name}{meaning}, {percent(probability)}"
 
 
 def _runners_up(relation: Relation) -> Iterator[Text]:
@@ -117,12 +118,8 @@ def _runners_up(relation: Relation) -> Iterator[Text]:
 
     probable = [other for other in relation.others if other.probability >= _LEAST_SHOWN]
     if probable:
-        shown = ", ".join(f"{name} {_percent(share)}" for name, share in probable)
+        shown = ", ".join(f"{name} {percent(share)}" for name, share in probable)
         yield Text(f"{'perhaps' if relation.name == UNCLEAR else 'or else'} {shown}")
-
-
-def _percent(probability: float) -> str:
-    return f"{100 * probability:.0f} %"
 
 
 def _find_sentences(

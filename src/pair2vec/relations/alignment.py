@@ -63,7 +63,7 @@ class Token(NamedTuple):
     """A word or number of a sentence."""
 
     text: str
-    """As it is written."""
+    """As it is written, but for apostrophes, which are straight."""
     word: str
     """As the vocabulary spells it; contractions are expanded."""
     is_content: bool

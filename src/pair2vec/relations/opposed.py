@@ -41,8 +41,10 @@ _MOST_REST = 10
 """Content words of each sentence that are aligned softly."""
 _MOST_PAIRS = 24
 """Pairs of them whose relation is looked up, those in one place first."""
+_LEAST_PROBABLE = 0.5
+"""Of a verdict other than opposed, which has a threshold of its own."""
 _LEAST_KNOWN = 0.5
-"""The share of a pair's content words that the model has to know."""
+"""More than this share of a pair's content words has to be known to the model."""
 
 
 class Opposition(NamedTuple):
@@ -152,7 +154,7 @@ class SentenceComparison:
         ids = self._relations.space.vocabulary.ids
         content = [token.word for side in sides for token in side if token.is_content]
         known = sum(word in ids for word in content) / len(content) if content else 1.0
-        if known < _LEAST_KNOWN:
+        if known <= _LEAST_KNOWN:
             return _unsure("most of the words are unknown to the model")
         found_a, found_b = (
             np.array([self._known_id(side[n].word) for n in rest], np.intp)
@@ -220,18 +222,22 @@ def _verdict(
 ) -> Opposition:
     by_name = dict(zip(VERDICTS, probabilities.tolist(), strict=True))
     rest = np.concatenate([item.known_a, item.known_b])
-    reason = "; ".join(map(str, differences)) or "only function words differ"
+    reason = "; ".join(map(str, differences)) or (
+        "words that are not related" if len(rest) else "only function words differ"
+    )
     best: Verdict
-    if by_name["opposed"] >= threshold:
+    # What is called opposed can be checked: it has words that decided.
+    if differences and by_name["opposed"] >= threshold:
         best = "opposed"
     else:
         best = "same" if by_name["same"] >= by_name["different"] else "different"
     probability = by_name[best]
     if len(rest) and (rest == 0).mean() > _LEAST_KNOWN and best != "different":
         unknown = "the words that differ are unknown to the model"
-        return Opposition(UNSURE, probability, by_name, differences, unknown)
-    if best != "opposed" and probability < 0.5:
-        return Opposition(UNSURE, probability, by_name, differences, f"not clear: {reason}")
+        return Opposition(UNSURE, max(by_name.values()), by_name, differences, unknown)
+    if best != "opposed" and probability < _LEAST_PROBABLE:
+        most = max(by_name.values())
+        return Opposition(UNSURE, most, by_name, differences, f"not clear: {reason}")
     return Opposition(best, probability, by_name, differences, reason)
 
 

@@ -31,9 +31,9 @@ _OPPOSITES = {
     for pair in """before/after with/without on/off in/out up/down above/below over/under more/less
     more/fewer most/least many/few much/little all/none always/never ever/never everyone/nobody
     everybody/nobody everything/nothing everywhere/nowhere someone/nobody something/nothing some/no
-    any/no every/no all/no inside/outside into/from to/from for/against first/last best/worst
+    any/no every/no all/no inside/outside for/against first/last best/worst
     better/worse left/right yes/no both/neither either/neither anyone/nobody anything/nothing
-    towards/from within/outside beneath/above behind/ahead until/after since/until often/rarely
+    within/outside beneath/above behind/ahead until/after since/until often/rarely
     often/seldom usually/rarely likely/unlikely same/different""".split()
 }
 """Of the closed classes, whose words R hardly learns: they are too frequent to be in a relation."""

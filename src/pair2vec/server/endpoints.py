@@ -134,6 +134,10 @@ def _relate(resources: Resources, values: Values) -> JsonObject:
     return resources.model.relate(values["x"], values["y"], top=values["top"]).as_json()
 
 
+def _opposed(resources: Resources, values: Values) -> JsonObject:
+    return resources.model.opposed(values["a"], values["b"]).as_json()
+
+
 def _neighbours(resources: Resources, values: Values) -> JsonObject:
     word, relation, last = values["word"], values["relation"], _last(values)
     if relation is None:
@@ -192,6 +196,10 @@ def _pattern(description: str, value_type: Literal["string", "strings"] = "strin
         required=True,
         max_length=120,
     )
+
+
+def _sentence(name: str) -> Parameter:
+    return Parameter(name=name, description="A sentence.", required=True, max_length=2000)
 
 
 def _top(
@@ -324,6 +332,13 @@ RELATION_ENDPOINTS = (
         ),
         _relate,
         lambda values: 120 if values["top"] else 1,
+    ),
+    Endpoint(
+        "opposed",
+        "Whether two sentences say the same, opposite or different things, and what decides",
+        (_sentence("a"), _sentence("b")),
+        _opposed,
+        lambda values: 1 + (len(values["a"]) + len(values["b"])) // 200,
     ),
     Endpoint(
         "neighbours",

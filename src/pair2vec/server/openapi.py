@@ -5,6 +5,7 @@ Every shape has a name under ``components/schemas``, for programs that generate 
 
 from collections.abc import Iterable
 
+from pair2vec.relations.opposed import UNSURE, VERDICTS
 from pair2vec.server.access import KEY_HEADER, ServerConfig
 from pair2vec.server.endpoints import Endpoint
 from pair2vec.server.parameters import Parameter
@@ -51,6 +52,8 @@ _SHAPES = {
     "PatternMatch": _object({"pattern": _TEXT, "score": _NUMBER}),
     "RelationProbability": _object({"relation": _TEXT, "probability": _NUMBER}),
     "RelatedWord": _object({"word": _TEXT, "relation": _TEXT, "probability": _NUMBER}),
+    "Difference": _object({"kind": _TEXT, "a": _TEXT, "b": _TEXT, "probability": _NUMBER}),
+    "VerdictProbabilities": _object(dict.fromkeys(VERDICTS, _NUMBER)),
     "DirectedPair": _object(
         {
             "x": _TEXT,
@@ -85,6 +88,15 @@ _ANSWERS: dict[str, Schema] = {
             "others": _list(_ref("RelationProbability")),
             "like": _list(_ref("PairMatch")),
             "patterns": _list(_ref("PatternMatch")),
+        }
+    ),
+    "opposed": _object(
+        {
+            "verdict": {"enum": [*VERDICTS, UNSURE]},
+            "probability": _NUMBER,
+            "probabilities": _ref("VerdictProbabilities"),
+            "differences": _list(_ref("Difference")),
+            "reason": _TEXT,
         }
     ),
     "neighbours": _object({"matches": _list(_ref("RelatedWord"))}),

@@ -25,8 +25,18 @@ RELATION = {
     "like": [{"x": "misunderstandings", "y": "disagreements", "score": 0.8}],
     "patterns": [{"pattern": "either X or Y ,", "score": 3.0}],
 }
+OPPOSITION = {
+    "verdict": "different",
+    "probability": 0.9,
+    "differences": [
+        {"kind": "co-hyponym", "a": "misunderstandings", "b": "disagreements", "probability": 0.8},
+        {"kind": "negation", "a": "", "b": "not", "probability": 0.6},
+    ],
+    "reason": "misunderstandings / disagreements (co-hyponym 80 %)",
+}
 MORE = {
     "relate": RELATION,
+    "opposed": OPPOSITION,
     "neighbours": {"matches": MATCHES},
     "evidence": {"sentences": ["Hot or cold it is."]},
 }
@@ -58,6 +68,12 @@ GOOD_ANSWERS = {
         "france / paris": "germany : berlin",
         "monet / painter": "debussy : composer",
     },
+}
+
+GOOD_VERDICTS = {
+    "How do I enable dark mode? / How do I disable dark mode?": "opposed",
+    "Turn the lights on. / Turn the lights off.": "opposed",
+    "The shop is open. / The shop is not closed.": "same",
 }
 
 FAINT_TEXT = """() => {
@@ -134,6 +150,28 @@ def test_the_examples_are_answered_well(
         expect(explorer.words.get_by_text(answer, exact=True).first).to_be_visible()
 
 
+def test_the_example_sentences_are_answered_well(explorer: Explorer, server: RunningServer) -> None:
+    server.offered = None
+    explorer.open("opposed")
+    chips = explorer.panel.locator("form + .examples .chip")
+    expect(chips).to_have_text([*GOOD_VERDICTS])
+    for n, (sentences, verdict) in enumerate(GOOD_VERDICTS.items()):
+        chips.nth(n).click()
+        expect(explorer.panel.locator("blockquote")).to_have_text(sentences.split(" / "))
+        expect(explorer.panel.locator(".sentence strong")).to_have_text(verdict)
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+def test_all_tabs_are_in_one_row(explorer: Explorer, width: int) -> None:
+    explorer.page.set_viewport_size({"width": width, "height": 800})
+    for panel in ("relate", "opposed", "analogy"):
+        explorer.open(panel)
+        expect(explorer.tab("Two sentences")).to_be_visible()
+        expect(explorer.tab("Word")).to_be_visible()
+        boxes = explorer.page.get_by_role("tab").evaluate_all(BOXES)
+        assert len({box["top"] for box in boxes}) == 1
+
+
 def test_the_graph_covers_no_name_by_another(explorer: Explorer) -> None:
     for width in (320, 900):
         explorer.page.set_viewport_size({"width": width, "height": 700})
@@ -151,7 +189,7 @@ def apart(box: dict[str, float], other: dict[str, float], start: str, size: str)
     return second[start] - first[start] - first[size]
 
 
-@pytest.mark.parametrize("panel", ["relate", "fill", "analogy", "pair", "word"])
+@pytest.mark.parametrize("panel", ["relate", "opposed", "fill", "analogy", "pair", "word"])
 def test_a_narrow_screen_shows_all_of_it_by_day_and_by_night(
     explorer: Explorer, panel: str
 ) -> None:

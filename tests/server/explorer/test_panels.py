@@ -30,6 +30,18 @@ RELATION = {
     "patterns": [{"pattern": "either X or Y ,", "score": 3.0}],
 }
 
+OPPOSITION = {
+    "verdict": "opposed",
+    "probability": 0.973,
+    "probabilities": {"same": 0.02, "opposed": 0.973, "different": 0.007},
+    "differences": [
+        {"kind": "opposite", "a": "Hot", "b": "cold", "probability": 0.95},
+        {"kind": "negation", "a": "", "b": "isn't", "probability": 0.5},
+    ],
+    "reason": "Hot / cold (opposite 95 %)",
+}
+SENTENCES = {"a": "Hot it is; hotter.", "b": "<b>It</b> isn’t cold (isn't)."}
+
 
 def test_two_words_are_related_in_words(explorer: Explorer, server: RunningServer) -> None:
     server.offered = {"relate": RELATION, "neighbours": NEIGHBOURS}
@@ -112,6 +124,94 @@ def test_the_first_panel_relates_where_the_server_can(
     explorer.open("relate", x="hot", y="cold")
     expect(explorer.tab("Fill")).to_have_attribute("aria-selected", "true")
     expect(explorer.page.locator("#tab-relate")).to_be_hidden()
+
+
+def test_two_sentences_have_a_verdict_in_words_and_the_words_that_decide(
+    explorer: Explorer, server: RunningServer
+) -> None:
+    server.offered = {"relate": RELATION, "opposed": OPPOSITION, "neighbours": NEIGHBOURS}
+    explorer.open("opposed", **SENTENCES)
+    expect(explorer.tab("Two sentences")).to_have_attribute("aria-selected", "true")
+    sentence = explorer.panel.locator(".sentence")
+    expect(sentence).to_have_text("opposed: they say opposite things, 97 %")
+    expect(explorer.message).to_have_text("opposed: Hot / cold (opposite 95 %)")
+    quotes = explorer.panel.locator("blockquote")
+    expect(quotes).to_have_text([*SENTENCES.values()])
+    expect(quotes.nth(0).locator("b.x")).to_have_text(["Hot"])
+    expect(quotes.nth(1).locator("b.y")).to_have_text(["isn’t", "cold", "isn't"])
+    expect(explorer.words).to_have_text(["Hot / cold opposite", "isn't negation"])
+    expect(explorer.links.locator(".number")).to_have_text(["0.95", "0.50"])
+    widths = explorer.links.locator(".bar").evaluate_all("bars => bars.map((b) => b.offsetWidth)")
+    assert widths[1] / widths[0] == pytest.approx(0.5 / 0.95, abs=0.02)
+
+
+def test_the_words_that_decide_lead_on_to_their_relation(
+    explorer: Explorer, server: RunningServer
+) -> None:
+    server.offered = {"relate": RELATION, "opposed": OPPOSITION, "neighbours": NEIGHBOURS}
+    explorer.open("opposed", **SENTENCES)
+    with explorer.page.expect_request(re.compile("relate.x=Hot&y=cold")):
+        explorer.links.first.click()
+    expect(explorer.field("Word Y")).to_have_value("cold")
+    explorer.page.go_back()
+    expect(explorer.field("First sentence")).to_have_value(SENTENCES["a"])
+    explorer.links.nth(1).click()
+    expect(explorer.field("Word")).to_have_value("isn't")
+
+
+def test_an_unsure_verdict_shows_the_reason_and_no_probability(
+    explorer: Explorer, server: RunningServer
+) -> None:
+    reason = "most of the words are unknown to the model"
+    unsure = {**OPPOSITION, "verdict": "unsure", "differences": [], "reason": reason}
+    server.offered = {"relate": RELATION, "opposed": unsure}
+    explorer.open("opposed", a="zzz (", b="qqq")
+    sentence = explorer.panel.locator(".sentence")
+    expect(sentence).to_have_text("unsure: nothing certain can be said")
+    expect(explorer.message).to_have_text(f"unsure: {reason}")
+    expect(explorer.panel.locator("blockquote")).to_have_text(["zzz (", "qqq"])
+    expect(explorer.links).to_have_count(0)
+
+
+def test_sentences_are_compared_by_the_keyboard_alone(
+    explorer: Explorer, server: RunningServer
+) -> None:
+    server.offered = {"relate": RELATION, "opposed": OPPOSITION}
+    explorer.open("relate", x="hot", y="cold")
+    expect(explorer.tab("Two sentences")).to_be_visible()
+    keys = explorer.page.keyboard
+    explorer.tab("Relate").focus()
+    keys.press("ArrowRight")
+    expect(explorer.tab("Two sentences")).to_be_focused()
+    expect(explorer.field("First sentence")).to_have_value("How do I enable dark mode?")
+    keys.press("Tab")
+    expect(explorer.field("First sentence")).to_be_focused()
+    keys.press("Control+A")
+    keys.type("Either on / off?")
+    keys.press("Tab")
+    keys.press("Control+A")
+    with explorer.page.expect_request(re.compile(r"opposed.*a=Either\+on.*&b=It\+is\+off\.$")):
+        keys.type("It is off.")
+        keys.press("Enter")
+    expect(explorer.page).to_have_url(re.compile(r"#opposed\?a=Either\+on.*&b=It\+is\+off\.$"))
+    expect(explorer.panel.locator("blockquote").first).to_have_text("Either on / off?")
+
+
+def test_one_sentence_alone_is_not_queried(explorer: Explorer, server: RunningServer) -> None:
+    server.offered = {"relate": RELATION, "opposed": OPPOSITION}
+    explorer.open("opposed", a="It is hot.")
+    expect(explorer.message).to_have_text("Type two sentences.")
+    assert not [address for address in server.requested if "/api/opposed" in address]
+
+
+def test_there_is_no_panel_of_sentences_where_the_server_cannot_compare_them(
+    explorer: Explorer,
+) -> None:
+    explorer.may_fail = "404"  # the first example is of a larger model
+    explorer.open("opposed", **SENTENCES)
+    expect(explorer.page.locator("#model")).to_contain_text("tiny")
+    expect(explorer.tab("Fill")).to_have_attribute("aria-selected", "true")
+    expect(explorer.page.locator("#tab-opposed")).to_be_hidden()
 
 
 def test_fill_finds_words_while_one_types(explorer: Explorer, model: Pair2vec) -> None:

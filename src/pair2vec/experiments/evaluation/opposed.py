@@ -143,7 +143,11 @@ def read_sentence_sets(folder: Path) -> dict[str, list[LabelledSentences]]:
     files = sorted(path for path in folder.glob("*") if path.name.endswith(_SUFFIXES))
     if not files:
         raise UsageError(f"{folder}: has no files of sentences ({', '.join(_SUFFIXES)})")
-    return {path.name.partition(".")[0]: read_sentences(path) for path in files}
+    names = [path.name.partition(".")[0] for path in files]
+    for name in names:
+        if names.count(name) > 1:
+            raise UsageError(f"{folder}: has {name} twice, compressed in two ways; keep one")
+    return dict(zip(names, map(read_sentences, files), strict=True))
 
 
 def one_word_differs(example: NliExample) -> bool:

@@ -1,7 +1,7 @@
 """Result files: one JSON file per run of any task, and statistics over several runs.
 
-Benchmarks build their own records (`analogies`, `slots`, `relations`, `relate`, and `nli` and `qa`
-through `result_of_network`); paths in a record are kept without their folders.
+Benchmarks build their own records (`analogies`, `slots`, `relations`, `relate`, `opposed`, and
+`nli` and `qa` through `result_of_network`); paths in a record are kept without their folders.
 """
 
 import datetime
@@ -31,6 +31,7 @@ _REQUIRED_KEYS = {
     "bats": {"model", "protocol"},
     "slots": {"model", "protocol", "rows"},
     "relate": {"model", "protocol"},
+    "opposed": {"model", "protocol"},
     "pmi": {"x", "y", "pattern", "counts", "corpus"},
 }
 """By task, the keys of a record beside its metrics."""
@@ -104,7 +105,7 @@ def result_file_name(result: Mapping[str, Any]) -> str:
 
 
 def _distinguishing_settings(result: Mapping[str, Any]) -> list[str]:
-    """Of a run on analogies or slots, the settings that are not the default."""
+    """Of a run on analogies, slots or sentences, the settings that are not the default."""
     protocol = result["protocol"]
     data, half = result.get("data"), protocol.get("half")
     whitening, prior = protocol.get("whitening", WHITENING), protocol.get("prior")

@@ -5,7 +5,7 @@
  */
 
 import { addressOf } from "./address.js";
-import { shape } from "./elements.js";
+import { element, shape } from "./elements.js";
 
 const LINE = 26;
 const MARGIN = 18;
@@ -27,9 +27,14 @@ const relations = [
 ];
 
 /** The class of a relation's colour. */
-export function colourOf(relation) {
+function colourOf(relation) {
   if (!relations.includes(relation)) relations.push(relation);
   return `relation-${relations.indexOf(relation) % COLOURS}`;
+}
+
+/** A dot in a relation's colour. */
+export function dot(relation) {
+  return element("span", { class: `dot ${colourOf(relation)}`, "aria-hidden": "true" });
 }
 
 export class Graph {

@@ -2,6 +2,7 @@
 
 import { addressOf, completeAddress, settleAddress, writeAddress } from "./address.js";
 import { element } from "./elements.js";
+import { wholeWords } from "./pattern.js";
 import { Requests } from "./requests.js";
 import { Suggestions } from "./suggestions.js";
 
@@ -131,10 +132,8 @@ export class Panel {
 
   /** Replace a word in all fields, and query again. */
   #replace(word, by) {
-    const escaped = word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
-    const whole = new RegExp(`(?<![\\p{L}\\p{N}])${escaped}(?![\\p{L}\\p{N}])`, "giu");
     for (const field of this.#form.querySelectorAll(".text")) {
-      const corrected = field.value.replace(whole, () => by);
+      const corrected = field.value.replace(wholeWords(word), () => by);
       if (corrected === field.value) continue;
       field.value = corrected;
       field.focus();

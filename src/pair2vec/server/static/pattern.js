@@ -31,3 +31,9 @@ function detokenise(text) {
 function edge() {
   return element("abbr", { title: "where a sentence begins or ends" }, "¦");
 }
+
+/** A regular expression for words that stand alone. */
+export function wholeWords(...words) {
+  const escaped = words.map((word) => word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&").replace(/'/g, "['’]"));
+  return new RegExp(`(?<![\\p{L}\\p{N}])(${escaped.join("|")})(?![\\p{L}\\p{N}])`, "giu");
+}

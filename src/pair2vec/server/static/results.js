@@ -1,6 +1,8 @@
 /** Results as ranked lists of links. */
 
+import { addressOf } from "./address.js";
 import { element } from "./elements.js";
+import { inSlot } from "./pattern.js";
 
 /**
  * @typedef {Object} Row
@@ -37,4 +39,17 @@ function item({ href, title, content, score, beside }, share) {
 /** A section of the results. */
 export function part(heading, ...content) {
   return element("section", { class: "part" }, element("h2", {}, ...[heading].flat()), ...content);
+}
+
+/** A section of pairs in the same relation, which lead on to a panel; none without any. */
+export function similarPairs(matches, panel) {
+  if (!matches.length) return [];
+  const rows = matches.map(({ x, y, score }) => ({
+    href: addressOf(panel, { x, y }),
+    title: `How ${x} and ${y} are related`,
+    content: [inSlot("X", x), " : ", inSlot("Y", y)],
+    score,
+  }));
+  const heading = "Pairs in the same relation";
+  return [part(heading, rankedList(rows, heading))];
 }

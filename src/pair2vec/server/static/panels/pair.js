@@ -4,7 +4,7 @@ import { addressOf } from "../address.js";
 import { ApiError, offers } from "../api.js";
 import { element } from "../elements.js";
 import { asText, inSlot, withWords } from "../pattern.js";
-import { part, rankedList } from "../results.js";
+import { part, rankedList, similarPairs } from "../results.js";
 
 const PATTERNS = 6;
 
@@ -37,7 +37,7 @@ async function answer({ x, y }, get, results) {
     showEvidence({ x, y }, get, sentences),
     showLinks({ x, y }, sentences),
   ]);
-  pairs.append(...similarPairs(nearest));
+  pairs.append(...similarPairs(nearest.matches, "pair"));
   const best = directions.forward.patterns?.[0];
   const other = nearest.matches[0];
   return [
@@ -59,17 +59,6 @@ function bothDirections({ forward, backward }) {
     }));
     return part(heading, rankedList(rows, `Patterns of ${x} and ${y}`, scores));
   });
-}
-
-function similarPairs({ matches }) {
-  if (!matches.length) return [];
-  const rows = matches.map(({ x, y, score }) => ({
-    href: addressOf("pair", { x, y }),
-    title: `How ${x} and ${y} are related`,
-    content: [inSlot("X", x), " : ", inSlot("Y", y)],
-    score,
-  }));
-  return [part("Pairs in the same relation", rankedList(rows, "Pairs in the same relation"))];
 }
 
 async function showEvidence({ x, y }, get, container) {

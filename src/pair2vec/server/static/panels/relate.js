@@ -2,9 +2,9 @@
 
 import { addressOf } from "../address.js";
 import { element } from "../elements.js";
-import { colourOf } from "../graph.js";
+import { dot } from "../graph.js";
 import { inSlot, withWords } from "../pattern.js";
-import { part, rankedList } from "../results.js";
+import { part, rankedList, similarPairs } from "../results.js";
 
 const LEAST_SHOWN = 0.005;
 
@@ -31,7 +31,7 @@ async function answer(words, get, results) {
   results.replaceChildren(
     inWords(found, words),
     probabilities(found, words),
-    ...similarPairs(found.like),
+    element("div", { class: "pairs" }, ...similarPairs(found.like, "relate")),
     ...patternList(found.patterns, words),
   );
   return `${words.x} and ${words.y}: ${found.relation}, ${(100 * found.probability).toFixed(0)} %`;
@@ -64,20 +64,7 @@ function next(relation, { x, y }) {
 }
 
 function named(relation) {
-  const dot = element("span", { class: `dot ${colourOf(relation)}`, "aria-hidden": "true" });
-  return relation === "none" ? [relation] : [element("span", { class: "whole-word" }, dot, relation)];
-}
-
-function similarPairs(matches) {
-  if (!matches.length) return [];
-  const rows = matches.map(({ x, y, score }) => ({
-    href: addressOf("relate", { x, y }),
-    title: `How ${x} and ${y} are related`,
-    content: [inSlot("X", x), " : ", inSlot("Y", y)],
-    score,
-  }));
-  const heading = "Pairs in the same relation";
-  return [element("div", { class: "pairs" }, part(heading, rankedList(rows, heading)))];
+  return relation === "none" ? [relation] : [element("span", { class: "whole-word" }, dot(relation), relation)];
 }
 
 function patternList(matches, { x, y }) {

@@ -2,7 +2,7 @@
 
 import { addressOf } from "../address.js";
 import { element } from "../elements.js";
-import { Graph, colourOf } from "../graph.js";
+import { Graph, dot } from "../graph.js";
 import { rankedList } from "../results.js";
 
 const MAX_WORDS = 24;
@@ -63,8 +63,4 @@ function onwards(word) {
   const name = `Words related to ${word}`;
   const href = addressOf("word", { word });
   return element("a", { class: "onwards", href, title: name, "aria-label": name }, "→");
-}
-
-function dot(relation) {
-  return element("span", { class: `dot ${colourOf(relation)}`, "aria-hidden": "true" });
 }

@@ -1,0 +1,130 @@
+"""Real sentences with one or two edits, to learn what edits do to their meaning.
+
+A word is replaced by an opposite, a synonym or a word of another sentence, a negation is added, a
+number is changed. Opposites and synonyms are WordNet's, of pairs that the teacher was not shown
+(`opposed_set.is_held_out`) and that the benchmark does not use.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import cache
+
+from opposed_set import is_held_out, random_order
+from pair2vec.experiments.evaluation.opposed import LabelledSentences
+from pair2vec.relations.alignment import tokens_of
+from pair2vec.relations.word_forms import is_form
+from pair2vec.wordnet.dictionary import WordNet
+from pair2vec.wordnet.relations import sense_antonyms, word_senses
+
+_WORD = re.compile(r"[A-Za-z]+")
+_NUMBER = re.compile(r"\b\d{1,4}\b")
+_AUXILIARY = re.compile(
+    r"\b(is|are|was|were|can|could|will|would|should|must|do|does|did|has|have|had)\b(?! not|n't)",
+    re.IGNORECASE,
+)
+_LONGEST = 40
+"""Words of a sentence."""
+_SENSES = {"opposite": 2, "synonym": 1}
+"""So many first senses of a word count."""
+
+
+class Editor:
+    """Edits sentences by WordNet."""
+
+    def __init__(self, wordnet: WordNet, excluded: Collection[frozenset[str]]) -> None:
+        """Without replacing one word of an `excluded` pair by the other."""
+        self._wordnet, self._excluded = wordnet, excluded
+        self._related = cache(self._find_related)
+
+    def pairs(self, sentences: Sequence[str]) -> Iterator[LabelledSentences]:
+        """Of each sentence that can be edited, one edit of each label."""
+        for number, sentence in enumerate(sentences):
+            if len(sentence.split()) > _LONGEST:
+                continue
+            other = sentences[(number + 1) % len(sentences)]
+            for label, edits in (
+                ("opposed", self._opposed(sentence)),
+                ("same", self._same(sentence)),
+                ("different", self._different(sentence, other)),
+            ):
+                found = [pair for pair in edits if pair[0] != pair[1]]
+                if found:
+                    a, b = found[random_order(label, sentence) % len(found)]
+                    yield LabelledSentences(label, a, b)
+
+    def _opposed(self, sentence: str) -> Iterator[tuple[str, str]]:
+        negated = negate(sentence)
+        if negated:
+            yield sentence, negated
+            for synonymous in self._replaced(sentence, "synonym"):
+                yield synonymous, negated
+        for reversed_ in self._replaced(sentence, "opposite"):
+            yield sentence, reversed_
+            yield sentence, f"{reversed_.rstrip('?.!')}, please"
+            both = negate(reversed_)
+            if negated and both:
+                yield negated, both
+
+    def _same(self, sentence: str) -> Iterator[tuple[str, str]]:
+        for synonymous in self._replaced(sentence, "synonym"):
+            yield sentence, synonymous
+            yield f"Please: {sentence}", synonymous
+        for reversed_ in self._replaced(sentence, "opposite"):
+            both = negate(reversed_)
+            if both:
+                yield sentence, both
+                yield both, sentence
+
+    def _different(self, sentence: str, other: str) -> Iterator[tuple[str, str]]:
+        content = [token.text for token in tokens_of(other) if token.is_content]
+        words = [token.text for token in tokens_of(sentence) if token.is_content]
+        if content and words:
+            place = random_order(sentence, other)
+            old, new = words[place % len(words)], content[place % len(content)]
+            yield sentence, re.sub(rf"\b{re.escape(old)}\b", new, sentence, count=1)
+        for match in _NUMBER.finditer(sentence):
+            changed = str(int(match[0]) + 1 + random_order(sentence) % 9)
+            yield sentence, sentence[: match.start()] + changed + sentence[match.end() :]
+
+    def _replaced(self, sentence: str, relation: str) -> Iterator[str]:
+        """The sentence with a word replaced, in each possible way."""
+        for match in _WORD.finditer(sentence):
+            for other in self._related(match[0], relation):
+                yield sentence[: match.start()] + other + sentence[match.end() :]
+
+    def _find_related(self, word: str, relation: str) -> Sequence[str]:
+        if not word.islower() or len(word) < 3:
+            return ()
+        found = self._opposites(word) if relation == "opposite" else self._synonyms(word)
+        return sorted(
+            other
+            for other in set(found)
+            if other.isalpha()
+            and other.islower()
+            and not is_form(word, other)
+            and is_held_out(self._wordnet, word, other)
+            and frozenset((word, other)) not in self._excluded
+        )
+
+    def _opposites(self, word: str) -> Iterable[str]:
+        for lemma in word_senses(self._wordnet, word).lemmas:
+            if lemma.spelling == word:
+                for synset in self._wordnet.synset_ids(*lemma)[: _SENSES["opposite"]]:
+                    antonyms = sense_antonyms(self._wordnet, lemma, synset)
+                    yield from (antonym.spelling for antonym in antonyms)
+
+    def _synonyms(self, word: str) -> Iterable[str]:
+        for lemma in word_senses(self._wordnet, word).lemmas:
+            if lemma.spelling == word:
+                for synset in self._wordnet.synset_ids(*lemma)[: _SENSES["synonym"]]:
+                    yield from self._wordnet.synset(synset).words
+
+
+def negate(sentence: str) -> str | None:
+    """The sentence with a negation after its first auxiliary; None if it has none."""
+    match = _AUXILIARY.search(sentence)
+    if match is None:
+        return None
+    is_contracted = random_order(sentence) % 2 and match[0].lower() not in {"can", "will"}
+    negation = "n't" if is_contracted else " not"
+    return sentence[: match.end()] + negation + sentence[match.end() :]
