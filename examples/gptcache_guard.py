@@ -37,7 +37,7 @@ class CosineEvaluation(SimilarityEvaluation):  # type: ignore[misc]
 
 
 class OpposedGuard(SimilarityEvaluation):  # type: ignore[misc]
-    """The score of another evaluation, but the lowest one for questions that are opposed."""
+    """The score of another evaluation; the lowest for questions that are, or may be, opposed."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class OpposedGuard(SimilarityEvaluation):  # type: ignore[misc]
     ) -> None:
         """Without an evaluation the cosine; with `requires_same` only the same is served."""
         self._model, self._inner = model, evaluation or CosineEvaluation()
-        self._served = {"same"} if requires_same else {"same", "different", "unsure"}
+        self._served = {"same"} if requires_same else {"same", "different"}
 
     def evaluation(self, src_dict: Request, cache_dict: Request, **kwargs: object) -> float:
         lowest, _ = self.range()

@@ -67,9 +67,9 @@ class SemanticCache:
     def __init__(
         self, encode: SentenceEncoder, *, threshold: float = 0.8, requires_same: bool = False
     ) -> None:
-        """Serve from this cosine on what is not opposed; or only what is the same."""
+        """Serve from this cosine on what is surely not opposed; or only what is the same."""
         self._encode, self._threshold = encode, threshold
-        self._served = {"same"} if requires_same else {"same", "different", "unsure"}
+        self._served = {"same"} if requires_same else {"same", "different"}
         self._model = pair2vec.load()
         self._entries: list[tuple[str, str]] = []
         # Exact search; for millions of questions IndexHNSWFlat, or an index of hnswlib.

@@ -79,7 +79,8 @@ def test_a_guarded_cache_serves_paraphrases_and_not_the_opposite() -> None:
     assert found["Where do I find my invoices?"] == ["served: nothing"]
     opposite = found["How do I disable two-factor authentication?"]
     assert opposite[0].startswith("by cosine alone (0.8")
-    assert opposite[1].startswith("opposed: disable / enable")
+    assert "disable / enable" in opposite[1]
+    assert not opposite[1].startswith("same")
     assert opposite[2] == "served: nothing"
     assert found["How do I decrease the memory limit?"][-1] == "served: nothing"
 

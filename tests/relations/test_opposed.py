@@ -101,7 +101,7 @@ def test_the_probability_of_an_odd_number_is_the_sum_over_all_outcomes(flips: li
         ("start before the train", "start after the train", True),
         ("the dog is no longer open", "the dog is open", True),
         ("the train failed to start", "the train did start", True),
-        ("frobnicate the cache", "unfrobnicate the cache", True),
+        ("frobnicate the cheap cache", "unfrobnicate the cheap cache", True),
         ("neither the dog nor the train is open", "the dog and the train is open", True),
     ],
 )
@@ -124,7 +124,7 @@ def test_not_only_and_a_nor_after_neither_negate_nothing() -> None:
         ("the train is 5 cheap", "the train is 6 cheap", "numbers"),
         ("the train to Rome", "the train to Paris", "names"),
         ("rome beats paris", "paris beats rome", "exchanged"),
-        ("a train of 5 km", "a train of 5 miles", "units"),
+        ("a cheap train of 5 km", "a cheap train of 5 miles", "units"),
         ("the red door", "the blue door", "gap_co-hyponym"),
         ("start the dog", "begin the dog", "gap_synonym"),
         ("the dog", "the animal", "gap_hypernym"),
@@ -196,7 +196,11 @@ def test_a_sentence_is_the_same_as_itself_unless_it_is_empty(
             "the first sentence has 10,000 words; at most 256 are compared",
         ),
         ("ich mag hunde", "ich mag keine hunde", "most of the words are unknown to the model"),
-        ("the dog xyzzy", "the dog plugh", "the words that differ are unknown to the model"),
+        (
+            "the cheap dog xyzzy",
+            "the cheap dog plugh",
+            "the words that differ are unknown to the model",
+        ),
     ],
 )
 def test_nothing_is_said_of_what_cannot_be_compared(

@@ -21,7 +21,7 @@ from tests.training.small_run import run, small
 from pair2vec.errors import InputError, UsageError
 from pair2vec.relations.definitions import read_definitions
 from pair2vec.teaching import label
-from pair2vec.teaching.calibration import Calibration, Calibrations, Cascade
+from pair2vec.teaching.calibration import LEAST_RELATED, Calibration, Calibrations, Cascade
 from pair2vec.teaching.candidates import SOURCES
 from pair2vec.teaching.label import (
     LabelConfig,
@@ -301,27 +301,32 @@ def test_the_language_model_reads_the_pairs_that_are_most_probably_related(
     assert related.max() > 0.5
 
 
-@pytest.mark.parametrize("share", [0.1, 0.5, 1.0])
-def test_a_cascade_reads_its_share_and_takes_the_other_labels_from_vectors(share: float) -> None:
+@pytest.mark.parametrize("share", [0.0, 0.1, 0.4, 1.0])
+def test_a_cascade_reads_its_share_of_what_may_be_related_the_frequent_words_first(
+    share: float,
+) -> None:
     random = np.random.default_rng(0)
     x, y = random.integers(0, 1000, (2, 400))
     scores = np.log(random.dirichlet(np.ones(4), (1000, 1000)).astype(np.float32))
     read: list[NDArray[np.int64]] = []
 
     def language_model(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float32]:
-        read.append(a)
+        read.append(np.maximum(a, b))
         return scores[b, a]
 
     plain = Calibration((1.0,), 0.0)
     cascade = Cascade(
         language_model, lambda a, b: scores[a, b], Calibrations(Calibration((1.0, 0.0), 0.0), plain)
     )
-    cascade.read_most_related(x, y, share)
+    cascade.read_at_most(x, y, share)
     found = cascade(x, y)
-    assert len(read[0]) == pytest.approx(share * len(x), abs=1)
     by_vectors, by_model = np.exp(scores[x, y]), np.exp(scores[y, x])
-    is_read = np.argsort(by_vectors[:, -1], kind="stable")[: len(read[0])]
-    expected = by_vectors.copy()
+    assert len(read[0]) == pytest.approx(share * len(x), abs=2)
+    may_be = (1 - by_vectors[:, -1] >= LEAST_RELATED) | (share == 1)
+    is_read = may_be & (np.maximum(x, y) <= read[0].max(initial=-1))
+    assert is_read.sum() == len(read[0])
+    # What may be related and is not read has no label.
+    expected = np.where(may_be[:, None], 0, by_vectors)
     expected[is_read] = by_model[is_read]
     np.testing.assert_allclose(found, expected, atol=1e-5)
 

@@ -41,8 +41,11 @@ _MOST_REST = 10
 """Content words of each sentence that are aligned softly."""
 _MOST_PAIRS = 24
 """Pairs of them whose relation is looked up, those in one place first."""
+_UNKNOWN_WORDS = "the words that differ are unknown to the model"
 _LEAST_PROBABLE = 0.5
 """Of a verdict other than opposed, which has a threshold of its own."""
+_MAY_REVERSE = 0.2
+"""Sentences that are reversed with this probability or more are not called the same."""
 _LEAST_KNOWN = 0.5
 """More than this share of a pair's content words has to be known to the model."""
 
@@ -102,12 +105,11 @@ class SentenceComparison:
         weights = self._weights or read_weights()
         compared = [self._compare(a, b) for a, b in pairs]
         features, differences = self.features([c for c in compared if isinstance(c, Comparison)])
-        probabilities = iter(weights.network.probabilities(features))
-        named = iter(differences)
+        probabilities = weights.network.probabilities(features)
+        may_reverse = features[:, FEATURES.index("odd")] >= _MAY_REVERSE
+        rows = zip(probabilities, may_reverse.tolist(), differences, strict=True)
         return [
-            _verdict(next(probabilities), next(named), item, weights.threshold)
-            if isinstance(item, Comparison)
-            else item
+            _verdict(item, *next(rows), weights.threshold) if isinstance(item, Comparison) else item
             for item in compared
         ]
 
@@ -218,7 +220,11 @@ class SentenceComparison:
 
 
 def _verdict(
-    probabilities: FloatArray, differences: list[Difference], item: Comparison, threshold: float
+    item: Comparison,
+    probabilities: FloatArray,
+    may_reverse: bool,
+    differences: list[Difference],
+    threshold: float,
 ) -> Opposition:
     by_name = dict(zip(VERDICTS, probabilities.tolist(), strict=True))
     rest = np.concatenate([item.known_a, item.known_b])
@@ -232,12 +238,11 @@ def _verdict(
     else:
         best = "same" if by_name["same"] >= by_name["different"] else "different"
     probability = by_name[best]
-    if len(rest) and (rest == 0).mean() > _LEAST_KNOWN and best != "different":
-        unknown = "the words that differ are unknown to the model"
-        return Opposition(UNSURE, max(by_name.values()), by_name, differences, unknown)
-    if best != "opposed" and probability < _LEAST_PROBABLE:
-        most = max(by_name.values())
-        return Opposition(UNSURE, most, by_name, differences, f"not clear: {reason}")
+    is_doubtful = best != "opposed" and probability < _LEAST_PROBABLE
+    is_known = not len(rest) or (rest == 0).mean() <= _LEAST_KNOWN
+    if is_doubtful or (best == "same" and may_reverse) or (best != "different" and not is_known):
+        reason = f"not clear: {reason}" if is_known else _UNKNOWN_WORDS
+        return Opposition(UNSURE, max(by_name.values()), by_name, differences, reason)
     return Opposition(best, probability, by_name, differences, reason)
 
 

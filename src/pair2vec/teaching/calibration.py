@@ -67,6 +67,11 @@ Teach = Callable[[Int64Array, Int64Array], FloatArray]
 """Log-probabilities (N, K) of pairs of ids."""
 
 
+LEAST_RELATED = 0.3
+"""Where the language model cannot read all pairs: the probability of any relation, by vectors, from
+which on a pair may be related."""
+
+
 class Calibrations(NamedTuple):
     """Of the teachers' log-probabilities."""
 
@@ -75,19 +80,32 @@ class Calibrations(NamedTuple):
 
 
 class Cascade:
-    """The teacher on vectors labels all pairs, the language model those that may be related."""
+    """The teacher on vectors labels all pairs, the language model those that may be related.
+
+    What the teacher on vectors alone says of a pair that may be related is wrong too often to be
+    taught, so such a pair has no label: all of its probabilities are zero.
+    """
 
     def __init__(self, read: Teach, by_vectors: Teach, calibrations: Calibrations) -> None:
         self._read, self._by_vectors, self._calibrations = read, by_vectors, calibrations
         self.least_related = 0.0
-        """The probability of any relation from which on the language model reads a pair."""
+        """The probability of any relation from which on a pair may be related."""
+        self.rarest = np.iinfo(np.int64).max
+        """The language model reads pairs of words with ids up to this: the most frequent ones."""
 
-    def read_most_related(self, x: Int64Array, y: Int64Array, share: float) -> None:
-        """Let the language model read this share of pairs like those of a sample."""
+    def read_at_most(self, x: Int64Array, y: Int64Array, share: float) -> None:
+        """Let the language model read this share of pairs like those of a sample.
+
+        Those of the most frequent words are read: people ask about them.
+        """
         if share < 1 and len(x):
+            self.least_related = LEAST_RELATED
             vectors = self._calibrations.vectors
             none = vectors.probabilities(self._by_vectors(x, y))[:, -1]
-            self.least_related = float(np.quantile(1 - none, 1 - share))
+            ids = np.sort(np.maximum(x, y)[1 - none >= self.least_related])
+            count = int(share * len(x))
+            if count < len(ids):
+                self.rarest = int(ids[count - 1]) if count else -1
 
     def __call__(
         self, x: Int64Array, y: Int64Array, always: NDArray[np.bool_] | None = None
@@ -95,8 +113,12 @@ class Cascade:
         """Probabilities, (N, K); pairs marked by `always` are read however they look."""
         found = self._by_vectors(x, y)
         probabilities = self._calibrations.vectors.probabilities(found)
-        is_read = 1 - probabilities[:, -1] >= self.least_related
-        read = np.flatnonzero(is_read if always is None else is_read | always)
+        may_be = 1 - probabilities[:, -1] >= self.least_related
+        is_read = may_be & (np.maximum(x, y) <= self.rarest)
+        if always is not None:
+            is_read |= always
+        read = np.flatnonzero(is_read)
         labels = self._read(x[read], y[read])
+        probabilities[may_be & ~is_read] = 0
         probabilities[read] = self._calibrations.both.probabilities(labels, found[read])
         return probabilities

@@ -89,8 +89,9 @@ class LabelConfig:
     candidates: CandidatesConfig = field(default_factory=CandidatesConfig)
     teacher: TeacherConfig = field(default_factory=TeacherConfig)
     most_read: Count = 10_000_000
-    """Of the candidates, about so many are read by the language model: those that the teacher on
-    vectors finds most probably related. The others, nearly all in no relation, have its labels."""
+    """Of the candidates, about so many are read by the language model: of those that the teacher on
+    vectors finds may be related, the ones of the most frequent words. What is not read and may be
+    related is not taught."""
     seed: Seed = 0
 
     def __post_init__(self) -> None:
@@ -331,7 +332,7 @@ class _Labeller:
         labeller = Cascade(*teachers, calibrations)
         share = self._whole_config.most_read / max(1, int((~is_random).sum()))
         sample = self._random.permutation(np.flatnonzero(~is_random))[:_SAMPLE]
-        labeller.read_most_related(x[sample], y[sample], share)
+        labeller.read_at_most(x[sample], y[sample], share)
         starts = range(0, len(x), _PIECE)
         for number, start in enumerate(starts):
             path = self._folder / f"labels-{number:03d}.safetensors"

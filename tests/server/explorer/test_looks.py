@@ -71,7 +71,7 @@ GOOD_ANSWERS = {
 }
 
 GOOD_VERDICTS = {
-    "How do I enable dark mode? / How do I disable dark mode?": "opposed",
+    "They arrive before noon. / They arrive after noon.": "opposed",
     "Turn the lights on. / Turn the lights off.": "opposed",
     "The shop is open. / The shop is not closed.": "same",
 }

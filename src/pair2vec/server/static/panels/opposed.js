@@ -16,7 +16,7 @@ const MEANINGS = {
 export const opposed = {
   name: "opposed",
   examples: [
-    { a: "How do I enable dark mode?", b: "How do I disable dark mode?" },
+    { a: "They arrive before noon.", b: "They arrive after noon." },
     { a: "Turn the lights on.", b: "Turn the lights off." },
     { a: "The shop is open.", b: "The shop is not closed." },
   ],
