@@ -14,7 +14,7 @@ from pair2vec.api import Pair2vec, load
 from pair2vec.arrays import FloatArray, IntArray
 from pair2vec.relations.alignment import tokens_of
 from pair2vec.relations.definitions import read_definitions
-from pair2vec.relations.mlp import Mlp, MlpConfig
+from pair2vec.relations.mlp import FeedForward, Mlp, MlpConfig
 from pair2vec.relations.opposed import (
     UNSURE,
     VERDICTS,
@@ -210,6 +210,33 @@ def test_nothing_is_said_of_what_cannot_be_compared(
     assert answer.verdict in {UNSURE, "different"} if "differ" in reason else UNSURE
     if answer.verdict == UNSURE:
         assert answer.reason == reason
+
+
+def always(comparison: SentenceComparison, verdict: str) -> SentenceComparison:
+    """A comparison whose network finds this verdict certain."""
+    size = len(FEATURES)
+    none = np.zeros(size, np.float32)
+    bias = np.array([10.0 * (name == verdict) for name in VERDICTS], np.float32)
+    certain = FeedForward(none, none, none[:, None], none[:1], none[:3][None], bias)
+    return SentenceComparison(comparison._relations, OpposedWeights(certain, 0.9))
+
+
+def test_what_may_be_reversed_is_not_called_the_same(comparison: SentenceComparison) -> None:
+    pairs = [("enable the cache", "disable the cache"), ("start the train", "begin the train")]
+    reversed_, synonymous = always(comparison, "same").compare(pairs)
+    assert reversed_.verdict == UNSURE
+    assert reversed_.reason.startswith("not clear: enable / disable (opposite")
+    assert synonymous.verdict == "same"
+
+
+def test_nothing_is_called_opposed_without_words_that_decide(
+    comparison: SentenceComparison,
+) -> None:
+    pairs = [("the dog of rome", "the dog for rome"), ("enable the cache", "disable the cache")]
+    unnamed, named = always(comparison, "opposed").compare(pairs)
+    assert unnamed.verdict == UNSURE
+    assert not unnamed.differences
+    assert named.verdict == "opposed"
 
 
 def test_many_pairs_are_answered_as_each_alone(comparison: SentenceComparison) -> None:
