@@ -24,10 +24,12 @@ from pair2vec.relations.word_forms import base_forms
 _LEAST_FLIP = 0.02
 """Less probable reversals are left out."""
 _LEAST_NAMED = 0.2
-"""Differences with a lower probability are not named."""
+"""Reversals with a lower probability are not named."""
+_LEAST_RELATED = 0.3
+"""The same of other relations."""
 
 _OPPOSITES = {
-    frozenset(pair.split("/")): 0.95
+    frozenset(pair.split("/"))
     for pair in """before/after with/without on/off in/out up/down above/below over/under more/less
     more/fewer most/least many/few much/little all/none always/never ever/never everyone/nobody
     everybody/nobody everything/nothing everywhere/nowhere someone/nobody something/nothing some/no
@@ -37,6 +39,8 @@ _OPPOSITES = {
     often/seldom usually/rarely likely/unlikely same/different""".split()
 }
 """Of the closed classes, whose words R hardly learns: they are too frequent to be in a relation."""
+_LISTED = 0.95
+"""The probability that two of them reverse the meaning."""
 _NEGATIONS = {
     **dict.fromkeys(
         "not no never without non neither nor none nobody nothing nowhere".split(), 0.95
@@ -145,8 +149,7 @@ class Differences:
         listed = self._listed_opposites()
         used_a, used_b = {i for i, _ in listed}, {j for _, j in listed}
         flips = [
-            Difference("opposite", self._a[i].text, self._b[j].text, probability)
-            for (i, j), probability in listed.items()
+            Difference("opposite", self._a[i].text, self._b[j].text, _LISTED) for i, j in listed
         ]
         antonyms = self._relation("antonym")
         for n, m in zip(*np.nonzero(antonyms > _LEAST_FLIP), strict=True):
@@ -169,15 +172,15 @@ class Differences:
         ]
         return flips
 
-    def _listed_opposites(self) -> dict[tuple[int, int], float]:
-        """Opposites of the closed classes, by the places of the words; each word once."""
-        found: dict[tuple[int, int], float] = {}
+    def _listed_opposites(self) -> list[tuple[int, int]]:
+        """The places of opposites of the closed classes; each word once."""
+        found: list[tuple[int, int]] = []
         free_b = list(self._item.alignment.rest_b)
         for i in self._item.alignment.rest_a:
             for j in free_b:
                 key = frozenset({self._a[i].word, self._b[j].word})
                 if key in _OPPOSITES:
-                    found[i, j] = _OPPOSITES[key]
+                    found.append((i, j))
                     free_b.remove(j)
                     break
         return found
@@ -333,20 +336,24 @@ class Differences:
             weights = self._relation(*relations)
             if kind == "word":
                 weights = weights * (self._item.is_replaced == 1)
-            for n, m in zip(*np.nonzero(weights >= max(_LEAST_NAMED, 0.3)), strict=True):
+            for n, m in zip(*np.nonzero(weights >= _LEAST_RELATED), strict=True):
                 words = self._a[self._item.rest_a[n]].text, self._b[self._item.rest_b[m]].text
                 if not any({d.a, d.b} & set(words) for d in found):
                     found.append(Difference(kind, *words, float(weights[n, m])))
         return found
 
 
+_RELATED, _IN_PLACE, _APART = 4, 3, 2
+"""Of the score of two words: what a relation and a common place add, and what they must exceed."""
+
+
 def soft_alignment(related: FloatArray, is_replaced: FloatArray) -> FloatArray:
     """How much two words that differ are each other's counterparts, (A, B).
 
-    The product of two softmaxes, over the words of b and over those of a, each with a place for
-    having no counterpart.
+    The geometric mean of two softmaxes, over the words of b and over those of a, each with a place
+    for having no counterpart, whose score is 0.
     """
-    scores = np.exp(4 * related + 3 * is_replaced - 2)
+    scores = np.exp(_RELATED * related + _IN_PLACE * is_replaced - _APART)
     by_row: FloatArray = scores / (1 + scores.sum(axis=1, keepdims=True))
     by_column: FloatArray = scores / (1 + scores.sum(axis=0, keepdims=True))
     weights: FloatArray = np.sqrt(by_row * by_column)
@@ -368,7 +375,7 @@ def negation(tokens: Sequence[Token], n: int) -> float:
     word = tokens[n].word
     if word in _NEGATIONS:
         following = tokens[n + 1].word if n + 1 < len(tokens) else ""
-        is_no_negation = (word, following) in {("not", "only"), ("no", "doubt"), ("nor", "")}
+        is_no_negation = (word, following) in {("not", "only"), ("no", "doubt")}
         has_neither = word == "nor" and any(token.word == "neither" for token in tokens[:n])
         return 0.0 if is_no_negation or has_neither else _NEGATIONS[word]
     if not base_forms(word).isdisjoint(_IMPLICIT_NEGATIONS):
