@@ -2,7 +2,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pair2vec.errors import InputError
@@ -145,6 +145,9 @@ def test_a_dump_cut_short_keeps_its_whole_pages_where_that_is_accepted(
 
 
 @given(st.text(st.sampled_from("a \r\n"), max_size=60), st.integers(1, 9), st.integers(8, 20))
+@example("aa\r\r aaaa", 1, 8)  # cut before the first word of a document
+@example("aaaa    \naa", 1, 8)  # cut before the end of a line
+@example("aaaaaaa        \n        \naa", 1, 8)  # a piece of white space alone
 def test_every_kind_of_line_end_is_one(text: str, block: int, size: int) -> None:
     plain = text.replace("\r\n", "\n").replace("\r", "\n")
     documents = [part for part in re.split(r"\n\s*\n", plain) if part.strip()]

@@ -109,22 +109,36 @@ def _with_line_feeds(blocks: Iterator[bytes]) -> Iterator[bytes]:
 
 
 def _cut_text(source: str, blocks: Iterator[bytes], size: int) -> Iterator[Piece]:
-    offset, buffer, continues = 0, bytearray(), False
+    offset, buffer, boundary = 0, bytearray(), _Boundary()
     for block in blocks:
         buffer += block
         while len(buffer) > size:
             content = bytes(buffer[: _end_of_text_piece(buffer, size)])
-            yield Piece(source, offset, content, is_dump=False, continues=continues)
+            yield Piece(source, offset, content, is_dump=False, continues=boundary.pass_by(content))
             offset += len(content)
             del buffer[: len(content)]
-            continues = not _ends_with_blank_line(content)
     if buffer:
-        yield Piece(source, offset, bytes(buffer), is_dump=False, continues=continues)
+        content = bytes(buffer)
+        yield Piece(source, offset, content, is_dump=False, continues=boundary.pass_by(content))
 
 
-def _ends_with_blank_line(content: bytes) -> bool:
-    line_start = content.rfind(b"\n", 0, -1) + 1
-    return content.endswith(b"\n") and not content[line_start:].strip()
+class _Boundary:
+    """The white space between two pieces: with two line ends in it, a document ends there."""
+
+    def __init__(self) -> None:
+        self._line_ends = 2
+        """Since the last character that is no white space."""
+
+    def pass_by(self, content: bytes) -> bool:
+        """Go to the end of the next piece; whether it begins inside a document."""
+        text = content.strip()
+        if not text:
+            self._line_ends += content.count(b"\n")
+            return False
+        start = content.index(text)
+        continues = self._line_ends + content.count(b"\n", 0, start) < 2
+        self._line_ends = content.count(b"\n", start + len(text))
+        return continues
 
 
 def _end_of_text_piece(buffer: bytearray, size: int) -> int:
@@ -241,9 +255,8 @@ def encode_piece(piece: Piece) -> EncodedPiece:
     tokens, documents, invalid_bytes = _whitespace_tokens(piece)
     ids, words = encode_sentences(tokens)
     counts = np.bincount(ids, minlength=len(words) + 1)[1:]
-    first_line_is_blank = not piece.content.partition(b"\n")[0].strip()
     statistics = PieceStatistics(
-        documents=documents - (piece.continues and not first_line_is_blank),
+        documents=documents - piece.continues,
         tokens=int(counts.sum()),
         invalid_bytes=invalid_bytes,
     )
