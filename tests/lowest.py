@@ -1,6 +1,6 @@
-"""Runs tests with the lowest versions that pyproject.toml allows, in three environments.
+"""Runs tests with the lowest versions that pyproject.toml allows, in four environments.
 
-python tests/lowest.py [NAME ...]: core, light, torch; all without names. Only direct
+python tests/lowest.py [NAME ...]: core, light, agents, torch; all without names. Only direct
 dependencies are pinned: the others are the newest that those allow, as pip installs them.
 Only the last environment has torch, and only extras that need it.
 """
@@ -42,6 +42,7 @@ ENVIRONMENTS = {
         "server/test_worker_pool.py model/test_resolve.py model/test_card.py cli/test_models.py "
         "experiments/report text/test_ray_engine.py text/test_engines.py",
     ),
+    "agents": Environment(("mcp",), ("httpx", "jsonschema"), "cli/test_mcp.py"),
     "torch": Environment(
         ("train", "track", "elmo", "transformers", "nli", "teach"),
         (),

@@ -83,6 +83,7 @@ NEEDS_EXTRA = [
     ("eval nli --model c --data d", "nli"),
     ("eval squad --model c --data d", "nli"),
     ("serve", "serve"),
+    ("mcp", "mcp"),
     ("push nowhere owner/name", "hub"),
     ("fill X --model owner/name", "hub"),
     ("prepare s3://bucket/text --out c", "ray"),

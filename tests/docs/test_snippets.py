@@ -29,6 +29,7 @@ OPTIONAL = {
     "torch": r"\bimport torch\b|\bpair2vec\.injection\b|\bpair2vec train\b|examples/pair_attention",
     "gensim": r"\bpair2vec vectors\b",
     "starlette": r"\bpair2vec serve\b",
+    "mcp": r"\bfrom mcp\b|\bpair2vec mcp\b",
     "matplotlib": r"--plot\b",
     "transformers": r"\btransformers\b",
 }

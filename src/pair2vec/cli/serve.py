@@ -1,4 +1,4 @@
-"""``pair2vec serve``: answer queries over HTTP."""
+"""``pair2vec serve`` and ``pair2vec mcp``: answer programs over HTTP, and agents."""
 
 from __future__ import annotations
 
@@ -16,14 +16,19 @@ if TYPE_CHECKING:
     from pair2vec.lexicon.inverted_index import InvertedIndex
 
 
+CorpusOption = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="A corpus to take evidence sentences from."),
+]
+HostOption = Annotated[str, typer.Option(help="The address to listen at.")]
+PortOption = Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free.")]
+
+
 def serve(  # noqa: PLR0913, PLR0917 - the options of a command
     model: ModelOption = None,
-    corpus: Annotated[
-        Path | None,
-        typer.Option(metavar="FOLDER", help="A corpus to take evidence sentences from."),
-    ] = None,
-    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free.")] = 8017,
+    corpus: CorpusOption = None,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 8017,
     workers: Annotated[
         int | None,
         typer.Option(min=1, help="Queries answered at a time.", show_default="one a core"),
@@ -87,6 +92,30 @@ def serve(  # noqa: PLR0913, PLR0917 - the options of a command
     )
     resources = Resources(load(model), _open_index(corpus) if corpus else None)
     run(resources, config, host, port, say)
+
+
+def mcp(
+    model: ModelOption = None,
+    corpus: CorpusOption = None,
+    http: Annotated[
+        bool, typer.Option("--http", help="Listen at an address instead of standard input.")
+    ] = False,
+    host: HostOption = "127.0.0.1",
+    port: PortOption = 8018,
+) -> None:
+    """Answer agents by the Model Context Protocol, over standard input and output or HTTP.
+
+    There is no login: over HTTP, it is for programs of the same machine.
+    """
+    from pair2vec.api import load
+    from pair2vec.server.endpoints import Resources
+    from pair2vec.server.mcp import run_http, run_stdio
+
+    resources = Resources(load(model), _open_index(corpus) if corpus else None)
+    if http:
+        run_http(resources, host, port, say)
+    else:
+        run_stdio(resources)
 
 
 def _open_index(corpus: Path) -> InvertedIndex:

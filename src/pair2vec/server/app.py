@@ -1,7 +1,6 @@
 """The web application: routes, security headers, metrics, and the server process that runs it."""
 
 import asyncio
-import os
 import socket
 import time
 from collections.abc import AsyncIterator, Callable, Collection
@@ -24,7 +23,6 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from pair2vec.errors import UsageError
 from pair2vec.server.access import (
     HEADERS,
     KEY_HEADER,
@@ -33,7 +31,7 @@ from pair2vec.server.access import (
     error_response,
     json_bytes,
 )
-from pair2vec.server.connections import BoundedConnection
+from pair2vec.server.connections import BoundedConnection, address_of, listen
 from pair2vec.server.endpoints import Resources, possible_endpoints
 from pair2vec.server.handlers import Handlers, not_ready
 from pair2vec.server.openapi import openapi_document
@@ -251,25 +249,11 @@ async def _serve(
             server.should_exit = True
             raise
         ready.set()
-        name, number = listening.getsockname()[:2]
-        shown = f"[{name}]" if ":" in name else name
-        say(f"{resources.model.saved.folder.name}: http://{shown}:{number} (stop with Ctrl-C)")
+        say(f"{resources.model.saved.folder.name}: {address_of(listening)} (stop with Ctrl-C)")
 
     warming = asyncio.create_task(warm_up())
     await server.serve(sockets=[listening])
     await warming
-
-
-def listen(host: str, port: int) -> socket.socket:
-    try:
-        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        return socket.create_server(address[:2], family=family)
-    except OSError as error:
-        # `create_server` replaces the message where an address is in use.
-        reason = (
-            error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0)
-        )
-        raise UsageError(f"cannot listen at {host} port {port}: {reason}") from error
 
 
 def warm_up_model(resources: Resources) -> None:

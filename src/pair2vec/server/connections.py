@@ -7,11 +7,14 @@ connection takes the place of one that waits for its client.
 """
 
 import asyncio
+import os
+import socket
 from collections import Counter
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from pair2vec.errors import UsageError
 from pair2vec.server.access import HEADERS, json_bytes
 
 _LEAST_BYTES = 10_000
@@ -124,3 +127,26 @@ class BoundedConnection(H11Protocol):
     def _since(self) -> float:
         """When it began to wait; of one that sends its body, now."""
         return self._timer.when() if self._timer else self.loop.time() + self.client_seconds
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens.
+
+    Raises:
+        UsageError: the address is not available.
+    """
+    try:
+        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        return socket.create_server(address[:2], family=family)
+    except OSError as error:
+        # `create_server` replaces the message where an address is in use.
+        reason = (
+            error.strerror if isinstance(error, socket.gaierror) else os.strerror(error.errno or 0)
+        )
+        raise UsageError(f"cannot listen at {host} port {port}: {reason}") from error
+
+
+def address_of(listening: socket.socket) -> str:
+    """As in http://127.0.0.1:8017."""
+    name, number = listening.getsockname()[:2]
+    return f"http://{f'[{name}]' if ':' in name else name}:{number}"

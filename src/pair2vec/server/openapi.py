@@ -3,6 +3,7 @@
 Every shape has a name under ``components/schemas``, for programs that generate clients.
 """
 
+import json
 from collections.abc import Iterable
 
 from pair2vec.relations.opposed import UNSURE, VERDICTS
@@ -105,6 +106,24 @@ _ANSWERS: dict[str, Schema] = {
 """What an answer has beside ``query``, by endpoint."""
 
 
+def question_schema(endpoint: Endpoint) -> Schema:
+    """What is asked, as an object by the names of the parameters."""
+    question = _object(
+        {p.name: p.schema() | {"description": p.description} for p in endpoint.parameters},
+        optional=[p.name for p in endpoint.parameters if not p.required],
+    )
+    return question | {"additionalProperties": False}
+
+
+def answer_schema(endpoint: Endpoint) -> Schema:
+    """What is answered, with all shapes in it: for use outside of the document."""
+    definitions = json.loads(json.dumps(_SHAPES).replace("#/components/schemas/", "#/$defs/"))
+    answer = json.loads(
+        json.dumps(_ANSWERS[endpoint.name]).replace("#/components/schemas/", "#/$defs/")
+    )
+    return {**answer, "$defs": definitions}
+
+
 def openapi_document(endpoints: Iterable[Endpoint], config: ServerConfig) -> dict[str, object]:
     endpoints = tuple(endpoints)
     schemas = dict(_SHAPES)
@@ -136,17 +155,13 @@ def openapi_document(endpoints: Iterable[Endpoint], config: ServerConfig) -> dic
 def _schemas(endpoint: Endpoint, max_questions: int) -> dict[str, Schema]:
     """What is asked and answered, one at a time and many."""
     name = endpoint.name.capitalize()
-    question = _object(
-        {p.name: p.schema() | {"description": p.description} for p in endpoint.parameters},
-        optional=[p.name for p in endpoint.parameters if not p.required],
-    )
     query: dict[str, Schema] = {"command": {"const": endpoint.name}}
     query |= {p.name: p.schema() for p in endpoint.parameters}
     given = [p.name for p in endpoint.parameters if p.required or p.default is not None]
     repeated = _object(query, optional={*query} - {"command", *given})
     answer = _ANSWERS[endpoint.name]
     return {
-        f"{name}Question": question | {"additionalProperties": False},
+        f"{name}Question": question_schema(endpoint),
         f"{name}Questions": _object(
             {"questions": _list(_ref(f"{name}Question")) | {"maxItems": max_questions}}
         )

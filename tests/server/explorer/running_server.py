@@ -8,7 +8,7 @@ import uvicorn
 from starlette.responses import JSONResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from pair2vec.server.app import listen
+from pair2vec.server.connections import listen
 
 FACTS = {"model": "tiny", "words": "18", "licence": "cc0-1.0"}
 ENDPOINT_NAMES = ("fill", "pair", "analogy", "nearest", "score", "words")
