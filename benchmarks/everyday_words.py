@@ -1,11 +1,14 @@
 """Words that people ask about, for `pair2vec prepare --include`: what a vocabulary lacks of them.
 
     python benchmarks/everyday_words.py VECTORS [--first 80000] [--out words.txt] [--model NAME]
+        [--also software_words.txt]
 
 The most frequent words of a text are not those that a model is asked for: of an encyclopedia, half
 of the ranks from 40,000 on are names and years. This lists the words of WordNet, and their forms,
 among the first words of a file of word vectors that is sorted by frequency, as GloVe's are, and
-prints how many of them a model lacks, by rank.
+prints how many of them a model lacks, by rank. Words of software (`software_words.txt`: commands,
+and what the help texts of GNOME, LibreOffice and Debian have three times or more and the bundled
+model of text alone lacked) are in neither an encyclopedia nor WordNet.
 """
 
 import argparse
@@ -28,6 +31,7 @@ def main() -> None:
     parser.add_argument("vectors", type=Path, help="text format, the most frequent word first")
     parser.add_argument("--first", type=int, default=80_000, help="ranks to look at")
     parser.add_argument("--out", type=Path, help="write the words here, one a line")
+    parser.add_argument("--also", type=Path, help="other words to list, one a line")
     parser.add_argument("--model", default="wikipedia")
     arguments = parser.parse_args()
     wordnet, known = WordNet.open(), load_model(find_model(arguments.model)).vocabulary
@@ -45,7 +49,9 @@ def main() -> None:
             f"{start:>8,}–{start + _STEP:<8,}{len(own):>12,}{share:>9.1%}  {', '.join(unknown[:4])}"
         )
     if arguments.out:
-        arguments.out.write_text("".join(f"{word}\n" for _, word in found))
+        also = arguments.also.read_text().split() if arguments.also else []
+        words = dict.fromkeys([*(word for _, word in found), *also])
+        arguments.out.write_text("".join(f"{word}\n" for word in words))
 
 
 def ranked_words(path: Path, count: int) -> Iterator[str]:
