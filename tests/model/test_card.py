@@ -34,7 +34,7 @@ CONFIG: dict[str, Any] = {
     "teaching": {
         "language_model": "SmolLM2-135M-Instruct.gguf",
         "candidates": 9_876_543,
-        "weights": [0.75, 0.4999],
+        "weights": {"language model": 0.75, "vectors": 0.4999},
         "labelled": {"train": 123_456, "dev": 4_000, "test": 12_000},
     },
     "metrics": {"bats": {"inflectional": 0.7281234567}, "loss": 1.5},

@@ -23,7 +23,9 @@ from pair2vec.training.network import Network
 
 CPU = torch.device("cpu")
 RELATIONS = RelationNames(("synonym", "antonym", "hypernym", "hyponym", "none"), (0, 1, 3, 2, 4))
-CONFIG = RelationTaskConfig(every=2, batch=64, hidden=12, rate=0.01, gold_share=0.25)
+CONFIG = RelationTaskConfig(
+    every=2, batch=64, hidden=12, rate=0.01, gold_share=0.25, random_share=0.0
+)
 FACTS = {"language_model": "made up", "candidates": 400}
 
 

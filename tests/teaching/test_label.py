@@ -20,6 +20,7 @@ from tests.training.small_run import run, small
 
 from pair2vec.errors import InputError, UsageError
 from pair2vec.relations.definitions import read_definitions
+from pair2vec.relations.regression import softmax
 from pair2vec.teaching import label
 from pair2vec.teaching.calibration import LEAST_RELATED, Calibration, Calibrations, Cascade
 from pair2vec.teaching.candidates import SOURCES
@@ -80,11 +81,11 @@ def test_the_facts_say_who_labelled_what(labels: Labels) -> None:
     assert facts["candidates"] == len(labels.candidates().x)
     assert facts["labelled"] == {part: len(labels.labelled(part).x) for part in PARTS}
     assert min(facts["labelled"].values()) > 20
-    assert len(facts["weights"]) == 2
+    assert [*facts["weights"]] == ["language model", "vectors", "states"]
     for part in ("dev", "test"):
         scores = facts["teachers"][part]
-        assert set(scores) == {"language model", "vectors", "both"}
-        assert scores["both"]["pairs"] == facts["labelled"][part]
+        assert set(scores) == {"language model", "vectors", "states", "quick", "all"}
+        assert scores["all"]["pairs"] == facts["labelled"][part]
 
 
 def test_two_jobs_give_the_same_labels(inputs: WorldInputs, labels: Labels, tmp_path: Path) -> None:
@@ -302,32 +303,36 @@ def test_the_language_model_reads_the_pairs_that_are_most_probably_related(
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.4, 1.0])
-def test_a_cascade_reads_its_share_of_what_may_be_related_the_frequent_words_first(
+def test_a_cascade_reads_its_share_of_what_may_be_related_the_lowest_ranks_first(
     share: float,
 ) -> None:
     random = np.random.default_rng(0)
     x, y = random.integers(0, 1000, (2, 400))
-    scores = np.log(random.dirichlet(np.ones(4), (1000, 1000)).astype(np.float32))
+    rank_of = random.permutation(1000 * 1000).reshape(1000, 1000)
+    ranks, none = rank_of[x, y], np.zeros(len(x), np.bool_)
+    tables = np.log(random.dirichlet(np.ones(4), (2, 1000, 1000)).astype(np.float32))
+    scores: NDArray[np.float32] = tables[0]
+    others: NDArray[np.float32] = tables[1]
     read: list[NDArray[np.int64]] = []
 
     def language_model(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.float32]:
-        read.append(np.maximum(a, b))
+        read.append(rank_of[a, b])
         return scores[b, a]
 
-    plain = Calibration((1.0,), 0.0)
     cascade = Cascade(
-        language_model, lambda a, b: scores[a, b], Calibrations(Calibration((1.0, 0.0), 0.0), plain)
+        language_model,
+        [lambda a, b: scores[a, b], lambda a, b: others[a, b]],
+        Calibrations(Calibration((1.0, 0.0, 0.5), 0.0), Calibration((0.7, 0.3), 0.0)),
     )
-    cascade.read_at_most(x, y, share)
-    found = cascade(x, y)
-    by_vectors, by_model = np.exp(scores[x, y]), np.exp(scores[y, x])
+    cascade.read_at_most(x, y, ranks, share)
+    found = cascade(x, y, ranks, none)
+    expected = softmax(0.7 * scores[x, y] + 0.3 * others[x, y])
+    with_model = softmax(scores[y, x] + 0.5 * others[x, y])
     assert len(read[0]) == pytest.approx(share * len(x), abs=2)
-    may_be = (1 - by_vectors[:, -1] >= LEAST_RELATED) | (share == 1)
-    is_read = may_be & (np.maximum(x, y) <= read[0].max(initial=-1))
+    may_be = (1 - expected[:, -1] >= LEAST_RELATED) | (share == 1)
+    is_read = may_be & (ranks <= read[0].max(initial=-1))
     assert is_read.sum() == len(read[0])
-    # What may be related and is not read has no label.
-    expected = np.where(may_be[:, None], 0, by_vectors)
-    expected[is_read] = by_model[is_read]
+    expected[is_read] = with_model[is_read]
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
@@ -342,9 +347,11 @@ def test_a_cascade_reads_pairs_that_are_marked_however_they_look() -> None:
     unrelated = np.log(np.array([[0.9, 0.1], [0.1, 0.9], [0.1, 0.9], [0.1, 0.9]], np.float32))
     plain = Calibration((1.0,), 0.0)
     cascade = Cascade(
-        language_model, lambda a, _: unrelated[a], Calibrations(Calibration((1.0, 0.0), 0.0), plain)
+        language_model,
+        [lambda a, _: unrelated[a]],
+        Calibrations(Calibration((1.0, 0.0), 0.0), plain),
     )
     cascade.least_related = 0.5
-    cascade(x, y)
-    cascade(x, y, np.array([False, False, True, False]))
+    for always in ([False] * 4, [False, False, True, False]):
+        cascade(x, y, x, np.array(always))
     assert read == [0, 0, 2]

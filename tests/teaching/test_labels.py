@@ -206,6 +206,36 @@ def test_positives_have_the_relations_of_wordnet(
             assert (x, y) not in found
 
 
+def test_mixed_pairs_have_one_word_to_learn_from_and_one_to_choose_on(
+    drawn: dict[Part, LabelledPairs], wordnet: WordNet
+) -> None:
+    source = source_of(wordnet, VOCABULARY, read_definitions(), seed=0)
+    again = {part: source.pairs(part) for part in PARTS}
+    mixed = source.mixed_pairs()
+    parts = source.parts[np.stack(mixed[:2])]
+    one, other = np.sort(parts, axis=0)
+    assert {*one.tolist()} == {PARTS.index("train")}
+    assert {*other.tolist()} == {PARTS.index("dev")}
+    assert (mixed.x < mixed.y).all()
+    found, expected = named(mixed), expected_relations()
+    related = {pair: name for pair, name in found.items() if name != "none"}
+    assert len(related) > 20
+    assert {NAMES[label] for label in mixed.label.tolist()} >= {"synonym", "antonym", "none"}
+    inverse = dict(zip(NAMES, (NAMES[number] for number in INVERSE), strict=True))
+    for (x, y), name in found.items():
+        assert expected.get((x, y), inverse[expected.get((y, x), "none")]) == name
+    antonyms = [
+        pair
+        for pair, name in expected.items()
+        if name == "antonym" and {*map(part_of, pair)} == {"train", "dev"}
+    ]
+    assert all(found[pair] == "antonym" for pair in antonyms)
+    # They are drawn last, and change no part.
+    for part in PARTS:
+        for one, other in zip(drawn[part], again[part], strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
 @pytest.mark.parametrize("part", ["dev", "test"])
 def test_held_out_parts_have_few_of_the_relations_that_wordnet_has_most_of(
     part: Part, wordnet: WordNet, monkeypatch: pytest.MonkeyPatch

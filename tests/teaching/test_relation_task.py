@@ -30,8 +30,10 @@ from pair2vec.teaching.relation_task import (
     RelationTaskConfig,
     TorchRelationHead,
     draw_thresholds,
+    word_thresholds,
 )
 from pair2vec.text.corpus import Corpus
+from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 from pair2vec.training.network import Network
 from pair2vec.training.publish import publish
 from pair2vec.training.train import Interrupted, TaskSource
@@ -135,6 +137,28 @@ def test_the_gold_share_weighs_wordnet_against_teachers(
     found = head_scores(task.head, network, corpus.vocabulary, x, y).argmax(dim=1).numpy()
     assert (np.mean(found == gold) > 0.6) == learns_gold
     assert (np.mean(found == 1) > 0.95) != learns_gold
+
+
+@pytest.mark.parametrize(("share", "name"), [(0.9, "none"), (0.0, "antonym")])
+def test_random_pairs_are_taught_as_unrelated(
+    share: float, name: str, corpus: Corpus, network: Network
+) -> None:
+    data = task_data(corpus.vocabulary, taught_label=1)
+    task = make_task(corpus.vocabulary, 8, data, gold_share=0.0, random_share=share, every=1)
+    for step in range(100):
+        task.train_step(network, step, 1.0)
+    others = random_pairs(corpus.vocabulary, 300, 7)
+    found = head_scores(task.head, network, corpus.vocabulary, *others).argmax(dim=1).numpy()
+    assert np.mean(found == RELATIONS.names.index(name)) > 0.8
+
+
+def test_random_words_are_drawn_half_by_the_root_of_their_frequency_half_alike() -> None:
+    vocabulary = Vocabulary([("often", 900), ("seldom", 100), ("never", 0)])
+    thresholds = word_thresholds(vocabulary)
+    shares = torch.cat([thresholds[:1], thresholds.diff()])
+    expected = [(3 / 4 + 1 / 3) / 2, (1 / 4 + 1 / 3) / 2, 1 / 6]
+    assert shares.tolist() == pytest.approx([*[0.0] * len(SPECIAL_TOKENS), *expected])
+    assert thresholds[-1] == 1
 
 
 def test_a_task_continues_from_its_state(corpus: Corpus, network: Network) -> None:

@@ -23,6 +23,7 @@ from pair2vec.teaching.teacher import (
     PairPrompts,
     TeacherConfig,
     VectorTeacher,
+    VectorTeacherConfig,
     keep_layers,
     length_batches,
     load_language_model,
@@ -134,6 +135,24 @@ def test_labels_of_sorted_batches_are_in_the_order_of_the_pairs(
     np.testing.assert_allclose(np.exp(found).sum(axis=1), 1, atol=1e-5)
     none = np.zeros(0, np.int64)
     assert teacher.log_probabilities(none, none, CONFIG, CPU).shape == (0, RELATIONS)
+
+
+@pytest.mark.parametrize("tokens", [1, 100_000])
+def test_the_states_of_a_word_are_those_it_has_before_any_second_word(
+    tokens: int, model: LanguageModel
+) -> None:
+    teacher = teacher_of(model)
+    teacher.prepare_to_label(CONFIG, CPU)
+    states = teacher.word_states(TeacherConfig(label_tokens=tokens), CPU)
+    for word, spelling in enumerate(WORDS):
+        ids, lengths = [model.tokenizer.bos_token_id], []
+        for text in (f" {spelling}", " :"):
+            ids += model.tokenizer(text, add_special_tokens=False)["input_ids"]
+            lengths.append(len(ids))
+        with torch.no_grad():
+            read = model.network(input_ids=torch.tensor([ids])).last_hidden_state[0]
+        expected = torch.cat([read[length - 1] for length in lengths])
+        torch.testing.assert_close(states[word], expected, atol=1e-5, rtol=0)
 
 
 def toy() -> LabelledPairs:
@@ -255,12 +274,12 @@ def features(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 
 def test_a_vector_teacher_knows_a_toy_labelling_and_is_that_of_its_seed() -> None:
     pairs = toy()
-    config = TeacherConfig(vector_epochs=150, vector_hidden=64, vector_dropout=0.1)
+    config = VectorTeacherConfig(epochs=150, hidden=64, dropout=0.1, input_dropout=0.01)
     found = []
     for process_seed in (0, 1):
         torch.manual_seed(process_seed)
         teacher = VectorTeacher(features, 3 * len(WORDS), RELATIONS, config)
-        teacher.fit(pairs, config, CPU)
+        teacher.fit(pairs, CPU)
         found.append(teacher.log_probabilities(pairs.x, pairs.y, CPU))
     np.testing.assert_array_equal(found[0], found[1])
     assert np.mean(found[0].argmax(axis=1) == pairs.label) > 0.95

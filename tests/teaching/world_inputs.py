@@ -8,7 +8,7 @@ from tests.teaching.tiny_language_model import save_language_model
 
 from pair2vec.teaching.candidates import CandidatesConfig
 from pair2vec.teaching.label import LabelConfig, LabelInputs
-from pair2vec.teaching.teacher import TeacherConfig
+from pair2vec.teaching.teacher import TeacherConfig, VectorTeacherConfig
 from pair2vec.text.corpus import Corpus
 from pair2vec.triples.epoch import TriplesConfig
 from pair2vec.word_vectors.formats import read_word_vectors
@@ -16,7 +16,13 @@ from pair2vec.wordnet.dictionary import WordNet
 
 CONFIG = LabelConfig(
     candidates=CandidatesConfig(nearest=3, nearest_others=1, random=100),
-    teacher=TeacherConfig(epochs=1, batch=128, rate=1e-3, vector_epochs=3, vector_hidden=16),
+    teacher=TeacherConfig(
+        epochs=1,
+        batch=128,
+        rate=1e-3,
+        vectors=VectorTeacherConfig(epochs=3, hidden=16),
+        states=VectorTeacherConfig(epochs=3, hidden=16),
+    ),
 )
 SETTINGS = [
     "--recipe=tiny",
@@ -25,7 +31,8 @@ SETTINGS = [
     *("--set=model.training.report_steps=20", "--set=model.training.checkpoint_steps=10"),
     *("--set=labels.candidates.nearest=3", "--set=labels.candidates.nearest_others=1"),
     *("--set=labels.candidates.random=100", "--set=labels.teacher.epochs=1"),
-    *("--set=labels.teacher.vector_epochs=3", "--set=labels.teacher.vector_hidden=16"),
+    *("--set=labels.teacher.vectors.epochs=3", "--set=labels.teacher.vectors.hidden=16"),
+    *("--set=labels.teacher.states.epochs=3", "--set=labels.teacher.states.hidden=16"),
     *("--set=relations.batch=64", "--set=relations.hidden=8", "--device=cpu"),
 ]
 """Of the command."""

@@ -119,12 +119,10 @@ def teaching_facts(config: Config) -> dict[str, str]:
         facts["taught by"] = f"WordNet and {teaching['language_model']}"
     if "candidates" in teaching:
         facts["pairs labelled by teachers"] = _printable_count(teaching["candidates"])
-    if isinstance(teaching.get("weights"), list | tuple):
-        names = ("language model", "vectors")
-        weights = zip(names, teaching["weights"], strict=False)
+    if isinstance(teaching.get("weights"), Mapping):
         facts["weights of teachers"] = ", ".join(
-            f"{name} {f'{value:.2f}' if isinstance(value, float) else _printable(value)}"
-            for name, value in weights
+            f"{name} {value:.2f}" if isinstance(value, float) else f"{name} {_printable(value)}"
+            for name, value in teaching["weights"].items()
         )
     if isinstance(teaching.get("labelled"), Mapping):
         parts = teaching["labelled"].items()

@@ -67,58 +67,61 @@ Teach = Callable[[Int64Array, Int64Array], FloatArray]
 """Log-probabilities (N, K) of pairs of ids."""
 
 
-LEAST_RELATED = 0.3
-"""Where the language model cannot read all pairs: the probability of any relation, by vectors, from
-which on a pair may be related."""
+LEAST_RELATED = 0.5
+"""Where the language model cannot read all pairs: the probability of any relation, by the quick
+teachers, from which on a pair may be related."""
 
 
 class Calibrations(NamedTuple):
     """Of the teachers' log-probabilities."""
 
-    both: Calibration
-    vectors: Calibration
+    all: Calibration
+    """With the language model first."""
+    quick: Calibration
+    """Without it."""
 
 
 class Cascade:
-    """The teacher on vectors labels all pairs, the language model those that may be related.
+    """Quick teachers label all pairs; the language model reads some that may be related."""
 
-    What the teacher on vectors alone says of a pair that may be related is wrong too often to be
-    taught, so such a pair has no label: all of its probabilities are zero.
-    """
-
-    def __init__(self, read: Teach, by_vectors: Teach, calibrations: Calibrations) -> None:
-        self._read, self._by_vectors, self._calibrations = read, by_vectors, calibrations
+    def __init__(self, read: Teach, quick: Sequence[Teach], calibrations: Calibrations) -> None:
+        self._read, self._quick, self._calibrations = read, quick, calibrations
         self.least_related = 0.0
         """The probability of any relation from which on a pair may be related."""
-        self.rarest = np.iinfo(np.int64).max
-        """The language model reads pairs of words with ids up to this: the most frequent ones."""
+        self.last = np.iinfo(np.int64).max
+        """The language model reads pairs of ranks up to this."""
 
-    def read_at_most(self, x: Int64Array, y: Int64Array, share: float) -> None:
+    def read_at_most(self, x: Int64Array, y: Int64Array, ranks: Int64Array, share: float) -> None:
         """Let the language model read this share of pairs like those of a sample.
 
-        Those of the most frequent words are read: people ask about them.
+        Args:
+            x: First words, (N,).
+            y: Second words, (N,).
+            ranks: The lower, the sooner a pair is read, (N,).
+            share: Of all pairs; less is read where fewer may be related.
         """
         if share < 1 and len(x):
             self.least_related = LEAST_RELATED
-            vectors = self._calibrations.vectors
-            none = vectors.probabilities(self._by_vectors(x, y))[:, -1]
-            ids = np.sort(np.maximum(x, y)[1 - none >= self.least_related])
+            _, probabilities = self._by_quick(x, y)
+            may_be = 1 - probabilities[:, -1] >= self.least_related
+            sorted_ranks = np.sort(ranks[may_be])
             count = int(share * len(x))
-            if count < len(ids):
-                self.rarest = int(ids[count - 1]) if count else -1
+            if count < len(sorted_ranks):
+                self.last = int(sorted_ranks[count - 1]) if count else -1
 
     def __call__(
-        self, x: Int64Array, y: Int64Array, always: NDArray[np.bool_] | None = None
+        self, x: Int64Array, y: Int64Array, ranks: Int64Array, always: NDArray[np.bool_]
     ) -> FloatArray:
         """Probabilities, (N, K); pairs marked by `always` are read however they look."""
-        found = self._by_vectors(x, y)
-        probabilities = self._calibrations.vectors.probabilities(found)
+        found, probabilities = self._by_quick(x, y)
         may_be = 1 - probabilities[:, -1] >= self.least_related
-        is_read = may_be & (np.maximum(x, y) <= self.rarest)
-        if always is not None:
-            is_read |= always
-        read = np.flatnonzero(is_read)
+        read = np.flatnonzero((may_be & (ranks <= self.last)) | always)
         labels = self._read(x[read], y[read])
-        probabilities[may_be & ~is_read] = 0
-        probabilities[read] = self._calibrations.both.probabilities(labels, found[read])
+        together = self._calibrations.all
+        probabilities[read] = together.probabilities(labels, *(table[read] for table in found))
         return probabilities
+
+    def _by_quick(self, x: Int64Array, y: Int64Array) -> tuple[list[FloatArray], FloatArray]:
+        """The quick teachers' log-probabilities, and what they say together."""
+        found = [teach(x, y) for teach in self._quick]
+        return found, self._calibrations.quick.probabilities(*found)

@@ -14,7 +14,7 @@ is damaged is made again.
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -57,6 +57,7 @@ from pair2vec.teaching.teacher import (
     Report,
     TeacherConfig,
     VectorTeacher,
+    VectorTeacherConfig,
     keep_layers,
     load_language_model,
 )
@@ -77,7 +78,12 @@ _PIECE = 500_000
 """Candidates of a piece."""
 _SAMPLE = 200_000
 """Candidates that tell how many are how probably related."""
+_CONNECTED = 3
+"""Where not all candidates are read, those of WordNet's neighbourhoods are read up to words of so
+many times the rank."""
 _REPAIR_HINT = f"delete {LABELS_FILE} and give the same command with --resume to make it again"
+MIXED = "mixed"
+"""The name of pairs of a word of *dev* and one of *train*."""
 _NEAR = 60
 """Nearest words that hard negatives are drawn from."""
 
@@ -89,9 +95,9 @@ class LabelConfig:
     candidates: CandidatesConfig = field(default_factory=CandidatesConfig)
     teacher: TeacherConfig = field(default_factory=TeacherConfig)
     most_read: Count = 10_000_000
-    """Of the candidates, about so many are read by the language model: of those that the teacher on
-    vectors finds may be related, the ones of the most frequent words. What is not read and may be
-    related is not taught."""
+    """Of the candidates, about so many are read by the language model: of those that the quick
+    teachers find may be related, the ones of the most frequent words, WordNet's neighbourhoods up
+    to rarer ones. The others keep the quick teachers' labels."""
     seed: Seed = 0
 
     def __post_init__(self) -> None:
@@ -249,6 +255,9 @@ def _pairs(
         for part in PARTS
         for name, column in source.pairs(part)._asdict().items()
     }
+    # After the parts, which are the same with or without them.
+    mixed = source.mixed_pairs()._asdict()
+    arrays |= {f"{MIXED}.{name}": column for name, column in mixed.items()}
     asked = np.array([bool(base_forms(inputs.wordnet, word)) for word in vocabulary.words])
     candidates = find_candidates(
         config.candidates,
@@ -291,7 +300,7 @@ def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
         raise InputError(f"{path}: is damaged; {_REPAIR_HINT}") from error
 
 
-def _read_labelled(arrays: dict[str, NDArray[Any]], part: Part) -> LabelledPairs:
+def _read_labelled(arrays: dict[str, NDArray[Any]], part: str) -> LabelledPairs:
     return LabelledPairs(*(arrays[f"{part}.{name}"] for name in LabelledPairs._fields))
 
 
@@ -317,33 +326,39 @@ class _Labeller:
         x, y = pairs["candidates.x"], pairs["candidates.y"]
         train = _read_labelled(pairs, "train").both_ways(self._relations.inverse)
         name, language_model = self._language_model(train)
-        by_vectors = self._vector_teacher(train)
-        teachers: tuple[Teach, Teach] = (
-            lambda a, b: self._both_ways(language_model, a, b),
-            lambda a, b: self._swapped_mean(
-                lambda c, d: by_vectors.log_probabilities(c, d, self._device), a, b
+        states = language_model.word_states(self._config, self._device)
+        teachers: dict[str, Teach] = {
+            "language model": lambda a, b: self._both_ways(language_model, a, b),
+            "vectors": self._vector_teacher(
+                train, pair_features(self._inputs, self._device), self._config.vectors
             ),
-        )
+            "states": self._vector_teacher(
+                train, table_features([standardised(states)]), self._config.states
+            ),
+        }
         calibrations, facts = self._measure(teachers, pairs)
         source = pairs["candidates.source"]
         is_random = source == SOURCES.index("random")
         # Few, and what vectors know least of: opposites by affix are seldom found near each other.
         is_affix = source == SOURCES.index("affix")
-        labeller = Cascade(*teachers, calibrations)
+        # People ask about frequent words, and about words that something connects.
+        is_near = source == SOURCES.index("wordnet")
+        ranks = np.maximum(x, y) * np.where(is_near, 1, _CONNECTED)
+        read, *quick = teachers.values()
+        labeller = Cascade(read, quick, calibrations)
         share = self._whole_config.most_read / max(1, int((~is_random).sum()))
         sample = self._random.permutation(np.flatnonzero(~is_random))[:_SAMPLE]
-        labeller.read_at_most(x[sample], y[sample], share)
+        labeller.read_at_most(x[sample], y[sample], ranks[sample], share)
+        _log.info("the language model reads pairs up to rank %d", labeller.last)
         starts = range(0, len(x), _PIECE)
         for number, start in enumerate(starts):
             path = self._folder / f"labels-{number:03d}.safetensors"
             self._report("labelled pairs", start, len(x))
             if not is_sealed(path):
-                piece = slice(start, start + _PIECE)
-                probabilities = self._none(len(x[piece]))
-                asked = np.flatnonzero(~is_random[piece])
-                probabilities[asked] = labeller(
-                    x[piece][asked], y[piece][asked], is_affix[piece][asked]
-                )
+                probabilities = self._none(len(x[start : start + _PIECE]))
+                asked = np.flatnonzero(~is_random[start : start + _PIECE])
+                own = start + asked
+                probabilities[asked] = labeller(x[own], y[own], ranks[own], is_affix[own])
                 arrays = {"probabilities": probabilities}
                 write_tensors(path, save(arrays, metadata=UNSEALED))
         self._report("labelled pairs", len(x), len(x))
@@ -388,36 +403,54 @@ class _Labeller:
         teacher.prepare_to_label(self._config, self._device)
         return model.name, teacher
 
-    def _vector_teacher(self, train: LabelledPairs) -> VectorTeacher:
-        """Not kept: it is trained in seconds."""
-        features = pair_features(self._inputs, self._device)
+    def _vector_teacher(
+        self, train: LabelledPairs, features: Features, config: VectorTeacherConfig
+    ) -> Teach:
+        """Not kept: it is trained in minutes even without a GPU. The mean over both orders."""
         one = torch.full((1,), len(SPECIAL_TOKENS), device=self._device)
         width = features(one, one).shape[1]
-        teacher = VectorTeacher(features, width, len(self._relations.names), self._config)
-        teacher.fit(train, self._config, self._device)
-        return teacher
+        teacher = VectorTeacher(features, width, len(self._relations.names), config)
+        teacher.fit(train, self._device)
+        inverse = list(self._relations.inverse)
+
+        def teach(x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float32]:
+            swapped = teacher.log_probabilities(y, x, self._device)[:, inverse]
+            mean: NDArray[np.float32] = teacher.log_probabilities(x, y, self._device) + swapped
+            return mean * np.float32(0.5)
+
+        return teach
 
     def _measure(
-        self, teachers: Sequence[Teach], pairs: dict[str, NDArray[Any]]
+        self, teachers: Mapping[str, Teach], pairs: dict[str, NDArray[Any]]
     ) -> tuple[Calibrations, dict[str, Any]]:
-        """How the teachers are combined, fitted on the dev words, and their scores."""
-        dev, test = _read_labelled(pairs, "dev"), _read_labelled(pairs, "test")
-        found = [teacher(dev.x, dev.y) for teacher in teachers]
-        calibration = calibrate(found, dev.label)
-        calibrations = Calibrations(calibration, calibrate(found[1:], dev.label))
+        """How the teachers are combined, fitted on pairs with a dev word, and their scores."""
+        found = {}
+        for part in ("dev", MIXED, "test"):
+            labelled = _read_labelled(pairs, part)
+            tables = {name: teach(labelled.x, labelled.y) for name, teach in teachers.items()}
+            found[part] = (tables, labelled.label)
+        fitted = [found["dev"], found[MIXED]]
+        labels = np.concatenate([label for _, label in fitted])
+        read, *quick = (np.concatenate([tables[name] for tables, _ in fitted]) for name in teachers)
+        calibrations = Calibrations(calibrate([read, *quick], labels), calibrate(quick, labels))
         scores = {}
-        for part, labelled in (("dev", dev), ("test", test)):
-            found = [teacher(labelled.x, labelled.y) for teacher in teachers]
-            tables = {
-                "language model": np.exp(found[0]),
-                "vectors": np.exp(found[1]),
-                "both": calibration.probabilities(*found),
-            }
+        for part in ("dev", "test"):
+            tables, label = found[part]
+            read, *quick = tables.values()
+            shown = {name: np.exp(table) for name, table in tables.items()}
+            shown["quick"] = calibrations.quick.probabilities(*quick)
+            shown["all"] = calibrations.all.probabilities(read, *quick)
             scores[part] = {
-                name: relation_scores(table, labelled.label, *self._relations)._asdict()
-                for name, table in tables.items()
+                name: relation_scores(table, label, *self._relations)._asdict()
+                for name, table in shown.items()
             }
-        facts = {"weights": calibration.weights, "none": calibration.none, "teachers": scores}
+        for name, own in scores["dev"].items():
+            _log.info("%s: macro-F1 %.1f on words held out", name, own["macro_f1"])
+        facts = {
+            "weights": dict(zip(teachers, calibrations.all.weights, strict=True)),
+            "none": calibrations.all.none,
+            "teachers": scores,
+        }
         return calibrations, facts
 
     def _both_ways(
@@ -430,24 +463,13 @@ class _Labeller:
         found[related] = (found[related] + swapped[:, list(self._relations.inverse)]) / 2
         return found
 
-    def _swapped_mean(
-        self, teach: Teach, x: NDArray[np.int64], y: NDArray[np.int64]
-    ) -> NDArray[np.float32]:
-        """The mean of the log-probabilities of both orders."""
-        swapped = teach(y, x)[:, list(self._relations.inverse)]
-        mean: NDArray[np.float32] = (teach(x, y) + swapped) * np.float32(0.5)
-        return mean
-
 
 def pair_features(inputs: LabelInputs, device: torch.device) -> Features:
     """Of a pair: the two word vectors of each table, and R both ways of the model of text alone.
 
     A word that a table or the model lacks has zeros there.
     """
-    tables = [
-        torch.nn.functional.normalize(torch.from_numpy(table.vectors).to(device), dim=1)
-        for table in inputs.tables
-    ]
+    of_words = table_features([torch.from_numpy(t.vectors).to(device) for t in inputs.tables])
     pair_vectors = (
         _pair_vectors(inputs.text_model, inputs.corpus.vocabulary, device)
         if inputs.text_model
@@ -455,12 +477,27 @@ def pair_features(inputs: LabelInputs, device: torch.device) -> Features:
     )
 
     def features(x: Tensor, y: Tensor) -> Tensor:
-        parts = [part for table in tables for part in (table[x], table[y], table[x] * table[y])]
+        parts = [of_words(x, y)]
         if pair_vectors is not None:
             parts += [pair_vectors(x, y), pair_vectors(y, x)]
         return torch.cat(parts, dim=1)
 
     return features
+
+
+def table_features(tables: Sequence[Tensor]) -> Features:
+    """Of a pair: the two word vectors of each table, and their product, all of length 1."""
+    unit = [torch.nn.functional.normalize(table, dim=1) for table in tables]
+
+    def features(x: Tensor, y: Tensor) -> Tensor:
+        return torch.cat([part for t in unit for part in (t[x], t[y], t[x] * t[y])], dim=1)
+
+    return features
+
+
+def standardised(table: Tensor) -> Tensor:
+    """Each column with mean 0 and variance 1: a few of a language model's are far larger."""
+    return (table - table.mean(dim=0)) / table.std(dim=0).clamp(min=1e-5)
 
 
 def _pair_vectors(

@@ -5,7 +5,9 @@ of the built-in definitions. Pairs of no relation are mostly hard negatives: nea
 does not connect within two steps, and pairs whose second words are exchanged.
 
 Words are held out, not pairs: which part a word belongs to is a hash of its base form, the same for
-everyone, and a pair is labelled only if both words are of the same part.
+everyone, and a pair is labelled only if both words are of the same part. The exception are pairs of
+a word to learn from and one to choose on, which help to calibrate the teachers: of two words to
+choose on there are hardly any antonyms.
 
 Shapes: P pairs, V vocabulary.
 """
@@ -157,17 +159,46 @@ class LabelSource:
         """The positives of a part with their negatives, shuffled."""
         positives = self._of_part(self._positives, part)
         if part != "train":
-            synonyms = int((positives.label == self.relations.names.index("synonym")).sum())
-            most = {name: round(times * synonyms) for name, times in _MOST_HELD_OUT.items()}
-            sampled = self._sampled(positives.label, most)
-            positives = LabelledPairs(*(column[sampled] for column in positives))
+            positives = self._as_asked(positives)
         else:
             indirect = self._of_part(self._indirect, part)
             columns = zip(positives, indirect, strict=True)
             positives = LabelledPairs(*(np.concatenate(column) for column in columns))
             # A form may be of another part: *openings* is one of *opening*, and that one of *open*.
             positives = self._of_part(self._with_inflected(positives), part)
-        parts = [positives, *self._negatives(positives, part)]
+        own = self._words_of(part)
+        return self._shuffled([positives, *self._negatives(positives, own, own)])
+
+    def mixed_pairs(self) -> LabelledPairs:
+        """The same of a word to choose on and one to learn from; in no training pair."""
+        learn, choose = (PARTS.index(part) for part in ("train", "dev"))
+        one, other = (self.parts[ids] for ids in self._positives[:2])
+        forward = (one == choose) & (other == learn)
+        backward = (one == learn) & (other == choose)
+        x, y, label = self._positives
+        inverse = np.array(self.relations.inverse)
+        positives = LabelledPairs(
+            np.concatenate([x[forward], y[backward]]),
+            np.concatenate([y[forward], x[backward]]),
+            np.concatenate([label[forward], inverse[label[backward]]]),
+        )
+        positives = self._as_asked(positives)
+        words = self._words_of("dev"), self._words_of("train")
+        return self._shuffled([positives, *self._negatives(positives, *words)])
+
+    def _words_of(self, part: Part) -> Int64Array:
+        words: Int64Array = np.flatnonzero(self._known & (self.parts == PARTS.index(part)))
+        return words
+
+    def _as_asked(self, positives: LabelledPairs) -> LabelledPairs:
+        """Without some of the relations that WordNet has most of."""
+        synonyms = int((positives.label == self.relations.names.index("synonym")).sum())
+        most = {name: round(times * synonyms) for name, times in _MOST_HELD_OUT.items()}
+        sampled = self._sampled(positives.label, most)
+        return LabelledPairs(*(column[sampled] for column in positives))
+
+    def _shuffled(self, parts: Sequence[LabelledPairs]) -> LabelledPairs:
+        """All of them, each pair once, as x < y."""
         x, y, label = (np.concatenate(column) for column in zip(*parts, strict=True))
         first, second = np.minimum(x, y), np.maximum(x, y)
         label = np.where(x < y, label, np.array(self.relations.inverse)[label])
@@ -249,24 +280,34 @@ class LabelSource:
         columns = zip(pairs, inflected.reshape(-1, 3).T, strict=True)
         return LabelledPairs(*(np.concatenate(column) for column in columns))
 
-    def _negatives(self, positives: LabelledPairs, part: Part) -> list[LabelledPairs]:
-        """Near words, words of two positives, and random words; none that WordNet connects."""
+    def _negatives(
+        self, positives: LabelledPairs, first: Int64Array, second: Int64Array
+    ) -> list[LabelledPairs]:
+        """Near words, words of two positives, and random words; none that WordNet connects.
+
+        Args:
+            positives: How many, and what to exchange.
+            first: The words that x may be.
+            second: Those that y may be.
+        """
         count = _NONE_PER_POSITIVE * len(positives.x)
         wanted = {kind: round(share * count) for kind, share in _NONE_SHARES.items()}
-        own = np.flatnonzero(self._known & (self.parts == PARTS.index(part)))
-        if not len(own):
+        if not len(first) or not len(second):
             return []
         drawn = []
-        near_x = self._random.choice(own, 12 * wanted["near"])
+        near_x = self._random.choice(first, 12 * wanted["near"])
         near_y = self._near[near_x, self._random.integers(0, self._near.shape[1], len(near_x))]
         clear = self._have_no_common_ancestor(near_x, near_y)
         drawn.append((near_x[clear], near_y[clear].astype(np.int64), wanted["near"]))
         rows = self._random.integers(0, max(1, len(positives.x)), 2 * wanted["exchanged"])
         others = self._same_label(positives, rows)
         drawn.append((positives.x[rows], positives.y[others], wanted["exchanged"]))
-        random = self._random.choice(own, (2, 2 * wanted["random"]))
-        drawn.append((random[0], random[1], wanted["random"]))
-        return [self._unrelated(x, y, count, own) for x, y, count in drawn]
+        size = 2 * wanted["random"]
+        random = self._random.choice(first, size), self._random.choice(second, size)
+        drawn.append((*random, wanted["random"]))
+        allowed = np.zeros((2, self._size), np.bool_)
+        allowed[0, first] = allowed[1, second] = True
+        return [self._unrelated(x, y, count, allowed) for x, y, count in drawn]
 
     def _have_no_common_ancestor(self, x: Int64Array, y: NDArray[np.int32]) -> NDArray[np.bool_]:
         pairs = zip(x.tolist(), y.tolist(), strict=True)
@@ -287,16 +328,14 @@ class LabelSource:
         return chosen
 
     def _unrelated(
-        self, x: Int64Array, y: Int64Array, count: int, own: Int64Array
+        self, x: Int64Array, y: Int64Array, count: int, allowed: NDArray[np.bool_]
     ) -> LabelledPairs:
-        """The first `count` of the pairs that are of `own` words and not connected."""
-        allowed = np.zeros(self._size, np.bool_)
-        allowed[own] = True
+        """The first `count` of the pairs of `allowed` words, (2, V), that are not connected."""
         keys = np.minimum(x, y) * self._size + np.maximum(x, y)
         places = np.searchsorted(self._connected, keys).clip(max=max(0, len(self._connected) - 1))
         is_connected = self._connected[places] == keys if len(self._connected) else False
         words = self._vocabulary.words
-        kept = np.flatnonzero(allowed[x] & allowed[y] & (x != y) & ~is_connected)
+        kept = np.flatnonzero(allowed[0, x] & allowed[1, y] & (x != y) & ~is_connected)
         pairs = [
             n for n in kept[: 2 * count].tolist() if not is_form(words[int(x[n])], words[int(y[n])])
         ][:count]

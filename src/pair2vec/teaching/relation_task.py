@@ -33,7 +33,7 @@ from pair2vec.relations.scores import relation_scores
 from pair2vec.runtime.devices import autocast_bfloat16
 from pair2vec.teaching.calibration import calibrate
 from pair2vec.teaching.labels import LabelledPairs, RelationNames
-from pair2vec.text.vocabulary import Vocabulary
+from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 from pair2vec.training.network import Network
 from pair2vec.training.optim import Adam, StepRate
 from pair2vec.training.steps import clip
@@ -57,6 +57,9 @@ class RelationTaskConfig:
     batch: BatchSize = 16_384
     gold_share: PartialShare = 0.1
     """Of a batch, the share of pairs with WordNet's label instead of a teacher's."""
+    random_share: PartialShare = 0.3
+    """The share of pairs of words drawn anew at random, which are taken for unrelated: among a
+    vocabulary's pairs, those that any teacher was asked about are few and near."""
     rare: Share = 0.5
     """Pairs are drawn by their relation's share of all pairs to the power of minus this: 0 draws
     all alike, 1 each relation as often as any other. Calibration puts the priors right again."""
@@ -169,6 +172,7 @@ class RelationTask:
         self._generator = torch.Generator(device).manual_seed(config.seed + 1)
         self._taught = _LabelledTensors.on_device(data.taught, vocabulary, device)
         self._thresholds = draw_thresholds(self._taught.targets, config.rare)
+        self._words = word_thresholds(vocabulary).to(device)
         hard = np.eye(len(relations.names), dtype=np.float16)
         self._gold, held_out_pairs = (
             _LabelledTensors.on_device(
@@ -214,16 +218,30 @@ class RelationTask:
 
     def _draw(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """x, y, whether one negates the other, and probabilities, of a batch."""
-        gold = round(self._config.gold_share * self._config.batch) if len(self._gold.x) else 0
-        count, device = self._config.batch - gold, self._thresholds.device
-        drawn = torch.rand(count, generator=self._generator, device=device, dtype=torch.float64)
+        config, device = self._config, self._thresholds.device
+        gold = round(config.gold_share * config.batch) if len(self._gold.x) else 0
+        random = min(round(config.random_share * config.batch), config.batch - gold)
         size = max(1, len(self._gold.x))
         parts = [
-            self._taught.rows(torch.searchsorted(self._thresholds, drawn)),
+            self._taught.rows(self._sample(self._thresholds, config.batch - gold - random)),
             self._gold.rows(torch.randint(size, (gold,), generator=self._generator, device=device)),
+            self._unrelated(random),
         ]
         x, y, negated, targets = (torch.cat(column) for column in zip(*parts, strict=True))
         return x, y, negated.float(), targets.float()
+
+    def _unrelated(self, count: int) -> tuple[Tensor, ...]:
+        """Pairs of random words, as of no relation."""
+        x, y = self._sample(self._words, 2 * count).reshape(2, count)
+        targets = self._taught.targets.new_zeros(count, self._taught.targets.shape[1])
+        targets[:, -1] = 1
+        return x, y, torch.zeros_like(x, dtype=torch.bool), targets
+
+    def _sample(self, thresholds: Tensor, count: int) -> Tensor:
+        drawn = torch.rand(
+            count, generator=self._generator, device=thresholds.device, dtype=torch.float64
+        )
+        return torch.searchsorted(thresholds, drawn)
 
     def state(self) -> dict[str, Tensor]:
         """Weights, optimiser and generator."""
@@ -289,6 +307,16 @@ class _LabelledTensors(NamedTuple):
     def rows(self, rows: Tensor) -> tuple[Tensor, ...]:
         """Some of the pairs."""
         return tuple(column[rows] for column in self)
+
+
+def word_thresholds(vocabulary: Vocabulary) -> Tensor:
+    """As `draw_thresholds`, of words: half by the root of their frequency, half alike, (V,)."""
+    special = len(SPECIAL_TOKENS)
+    roots = np.sqrt(vocabulary.counts.astype(np.float64))
+    alike = np.ones(len(vocabulary))
+    roots[:special] = alike[:special] = 0
+    totals = np.cumsum(roots / max(roots.sum(), 1.0) + alike / alike.sum())
+    return torch.from_numpy(np.append(totals[:-1] / totals[-1], 1.0))
 
 
 def draw_thresholds(targets: Tensor, rare: float) -> Tensor:

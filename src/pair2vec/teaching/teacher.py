@@ -4,8 +4,11 @@ The language model reads both words in a short prompt. Its states at the last to
 of the prompt go through one linear layer; all of it is fine-tuned on labelled pairs. It is causal,
 so prompts are padded on the right without a mask: no state depends on what follows.
 
-The second teacher sees what a language model does not: pair vectors of a model of text alone, and
-word vectors. The two err on different pairs, and their log-probabilities are combined.
+Networks on given vectors are the quick teachers. One sees what a language model does not: pair
+vectors of a model of text alone, and word vectors. Another sees the fine-tuned language model's
+states of each word by itself: they tell most of what it would say of a pair, at the price of
+reading every word once instead of every pair. The teachers err on different pairs, and their
+log-probabilities are combined.
 
 Shapes: B pairs, T tokens of the longest prompt, L of the longest word, K relations, F features.
 """
@@ -14,7 +17,7 @@ import logging
 import re
 import struct
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -54,6 +57,23 @@ Report = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class VectorTeacherConfig:
+    """Of a network on vectors."""
+
+    epochs: Count = 20
+    hidden: Size = 512
+    dropout: PartialShare = 0.3
+    """Of the hidden units."""
+    input_dropout: PartialShare = 0.0
+    bfloat16: bool = True
+    """Where the device multiplies in it natively."""
+    seed: Seed = 0
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class TeacherConfig:
     """How a language model is fine-tuned, and how it labels."""
 
@@ -85,10 +105,13 @@ class TeacherConfig:
     """Tokens of a batch of prompts to label."""
     swap_above: PartialShare = 0.2
     """A pair is read in the other order, too, if some relation has at least this probability."""
-    vector_epochs: Count = 20
-    """Of the teacher on vectors."""
-    vector_hidden: Size = 512
-    vector_dropout: PartialShare = 0.3
+    vectors: VectorTeacherConfig = field(default_factory=VectorTeacherConfig)
+    """Of the teacher on word vectors and pair vectors."""
+    states: VectorTeacherConfig = field(
+        default_factory=lambda: VectorTeacherConfig(epochs=3, input_dropout=0.3)
+    )
+    """Of the teacher on the language model's states of words. These already know the training words
+    by heart: few epochs, and inputs left out at random."""
     seed: Seed = 0
 
     def __post_init__(self) -> None:
@@ -347,6 +370,20 @@ class LanguageModelTeacher(nn.Module):
         result[order] = found.cpu().numpy()
         return result
 
+    @torch.no_grad()
+    def word_states(self, config: TeacherConfig, device: torch.device) -> Tensor:
+        """Of each word as x, the states at its last token and before y, (V, S); in float32."""
+        prompts = self._prepared(device)
+        lengths = prompts.lengths.cpu()
+        states = torch.empty(len(lengths), 2 * self.network.config.hidden_size, device=device)
+        for length in torch.unique(lengths).tolist():
+            own = torch.nonzero(lengths == length).flatten().to(device)
+            for words in own.split(max(1, config.label_tokens // (length + 1))):  # type: ignore[no-untyped-call]
+                beginning, end_of_x = prompts.beginning(words)
+                read = self.network(input_ids=beginning, use_cache=False).last_hidden_state
+                states[words] = torch.cat([read[:, end_of_x], read[:, -1]], dim=1).float()
+        return states
+
     def _shared_beginnings(self, x: Tensor, y: Tensor) -> Tensor:
         """As `forward` of words of the same lengths: what precedes y is read once for each x."""
         prompts = self._prepared(x.device)
@@ -398,18 +435,19 @@ class VectorTeacher(nn.Module):
     """Two layers on features of a pair, both ways."""
 
     def __init__(
-        self, features: Features, width: int, relations: int, config: TeacherConfig
+        self, features: Features, width: int, relations: int, config: VectorTeacherConfig
     ) -> None:
         super().__init__()
-        self._features, self._relations = features, relations
+        self._features, self._relations, self._config = features, relations, config
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(config.seed)
             self.layers = nn.Sequential(
                 nn.BatchNorm1d(width, affine=False),
-                nn.Linear(width, config.vector_hidden),
+                nn.Dropout(config.input_dropout),
+                nn.Linear(width, config.hidden),
                 nn.ReLU(),
-                nn.Dropout(config.vector_dropout),
-                nn.Linear(config.vector_hidden, relations),
+                nn.Dropout(config.dropout),
+                nn.Linear(config.hidden, relations),
             )
 
     def forward(self, x: Tensor, y: Tensor) -> Tensor:
@@ -417,22 +455,25 @@ class VectorTeacher(nn.Module):
         scores: Tensor = self.layers(self._features(x, y))
         return scores
 
-    def fit(self, pairs: LabelledPairs, config: TeacherConfig, device: torch.device) -> None:
+    def fit(self, pairs: LabelledPairs, device: torch.device) -> None:
         """Train on labelled pairs."""
+        config = self._config
         self.to(device).train()
         x, y, labels = (torch.from_numpy(column).to(device) for column in pairs)
         weights = class_weights(labels, self._relations)
         generator = torch.Generator().manual_seed(config.seed)
         optimiser = torch.optim.AdamW(self.parameters(), lr=1e-3, weight_decay=0.01)
         batch = 1024
-        steps = config.vector_epochs * -(-len(x) // batch)
+        steps = config.epochs * -(-len(x) // batch)
         schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 1e-3, total_steps=steps)
         with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
             torch.manual_seed(config.seed)
-            for _ in range(config.vector_epochs):
+            for _ in range(config.epochs):
                 for rows in torch.randperm(len(x), generator=generator).split(batch):  # type: ignore[no-untyped-call]
                     own = rows.to(device)
-                    loss = functional.cross_entropy(self(x[own], y[own]), labels[own], weights)
+                    with autocast_bfloat16(device, enabled=config.bfloat16):
+                        scores = self(x[own], y[own])
+                    loss = functional.cross_entropy(scores.float(), labels[own], weights)
                     optimiser.zero_grad(set_to_none=True)
                     loss.backward()  # type: ignore[no-untyped-call]
                     optimiser.step()
@@ -449,5 +490,7 @@ class VectorTeacher(nn.Module):
         result = np.empty((len(x), self._relations), np.float32)
         for start in range(0, len(x), _VECTOR_BATCH):
             rows = slice(start, start + _VECTOR_BATCH)
-            result[rows] = self(first[rows], second[rows]).log_softmax(dim=1).cpu().numpy()
+            with autocast_bfloat16(device, enabled=self._config.bfloat16):
+                scores = self(first[rows], second[rows])
+            result[rows] = scores.float().log_softmax(dim=1).cpu().numpy()
         return result
