@@ -1,6 +1,6 @@
 """Calibration on held-out words: of one table of scores, or of several teachers' together.
 
-A cascade of two teachers labels pairs by such calibrations.
+A cascade of quick teachers and a slow one labels pairs by such calibrations.
 
 Shapes: N pairs, K relations.
 """

@@ -111,13 +111,13 @@ class LabelInputs(NamedTuple):
     triples: TriplesConfig
     """How co-occurring pairs are drawn."""
     tables: Sequence[WordVectors]
-    """Vectors of the corpus' words: nearest words are candidates, and the second teacher reads
-    them."""
+    """Vectors of the corpus' words: nearest words are candidates, and the teacher on vectors
+    reads them."""
     wordnet: WordNet
     language_model: Path | None
     """None is the default one."""
     text_model: SavedModel | None
-    """A model of text alone, whose pair vectors the second teacher reads, too."""
+    """A model of text alone, whose pair vectors the teacher on vectors reads, too."""
 
 
 @dataclass(frozen=True)
@@ -305,7 +305,7 @@ def _read_labelled(arrays: dict[str, NDArray[Any]], part: str) -> LabelledPairs:
 
 
 class _Labeller:
-    """The two teachers at work."""
+    """The teachers at work."""
 
     def __init__(
         self,

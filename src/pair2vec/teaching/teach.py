@@ -68,12 +68,12 @@ class TeachInputs:
     start: SavedModel | None = None
     """A published model to fine-tune; the vocabulary is that of the corpus."""
     more_vectors: Path | None = None
-    """As in `train`; candidates and the second teacher use them, too."""
+    """As in `train`; candidates and the teacher on vectors use them, too."""
     wordnet: WordNet
     language_model: Path | None = None
     """A folder or a GGUF file; None is the default one."""
     text_model: SavedModel | None = None
-    """A model of text alone for the second teacher; `start` by default."""
+    """A model of text alone for the teacher on vectors; `start` by default."""
 
     def __post_init__(self) -> None:
         if self.vectors is None and self.start is None:
