@@ -28,10 +28,10 @@ from pair2vec.teaching.label import (
     LabelConfig,
     Labels,
     make_labels,
-    pair_features,
 )
 from pair2vec.teaching.labels import PARTS, RelationNames
 from pair2vec.teaching.teacher import LanguageModelTeacher
+from pair2vec.teaching.vector_teacher import pair_features
 from pair2vec.text.corpus import Corpus
 
 CPU = torch.device("cpu")
@@ -255,7 +255,8 @@ def test_features_of_a_pair_are_both_words_and_r_both_ways(
     inputs: WorldInputs, corpus: Corpus, tmp_path: Path
 ) -> None:
     text_model = run(corpus, tmp_path / "model", small(steps=1))
-    features = pair_features(inputs.label_inputs()._replace(text_model=text_model), CPU)
+    tables, vocabulary = inputs.label_inputs().tables, inputs.corpus.vocabulary
+    features = pair_features(tables, text_model, vocabulary, CPU)
     # All words of the world but the full stop are unknown to the model.
     ids = inputs.corpus.vocabulary.ids
     dot, noun, other = (torch.tensor([ids[w]]) for w in (".", *inputs.corpus.vocabulary.words[5:7]))
@@ -268,7 +269,7 @@ def test_features_of_a_pair_are_both_words_and_r_both_ways(
     assert not features(dot, noun)[:, 3 * SIZE :].any()
     known = features(dot, dot)[:, 3 * SIZE :]
     assert known.norm().item() == pytest.approx(2**0.5, abs=1e-4)
-    assert pair_features(inputs.label_inputs(), CPU)(noun, other).shape == (1, 3 * SIZE)
+    assert pair_features(tables, None, vocabulary, CPU)(noun, other).shape == (1, 3 * SIZE)
 
 
 def test_a_language_model_that_is_not_there_is_named_before_anything_is_written(

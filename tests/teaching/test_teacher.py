@@ -22,12 +22,11 @@ from pair2vec.teaching.teacher import (
     LanguageModelTeacher,
     PairPrompts,
     TeacherConfig,
-    VectorTeacher,
-    VectorTeacherConfig,
     keep_layers,
     length_batches,
     load_language_model,
 )
+from pair2vec.teaching.vector_teacher import VectorTeacher, VectorTeacherConfig
 
 CPU = torch.device("cpu")
 WORDS = """<pad> hot cold warmth icy up down decentralisation re-elected happy unhappy n't a

@@ -8,7 +8,8 @@ from tests.teaching.tiny_language_model import save_language_model
 
 from pair2vec.teaching.candidates import CandidatesConfig
 from pair2vec.teaching.label import LabelConfig, LabelInputs
-from pair2vec.teaching.teacher import TeacherConfig, VectorTeacherConfig
+from pair2vec.teaching.teacher import TeacherConfig
+from pair2vec.teaching.vector_teacher import VectorTeacherConfig
 from pair2vec.text.corpus import Corpus
 from pair2vec.triples.epoch import TriplesConfig
 from pair2vec.word_vectors.formats import read_word_vectors

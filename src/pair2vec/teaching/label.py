@@ -14,7 +14,7 @@ is damaged is made again.
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,7 +26,6 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 from safetensors.torch import load_file as load_torch
 from safetensors.torch import save as save_torch
-from torch import Tensor
 
 from pair2vec.errors import InputError
 from pair2vec.model.folder import SavedModel
@@ -52,20 +51,24 @@ from pair2vec.teaching.candidates import (
 from pair2vec.teaching.labels import PARTS, LabelledPairs, LabelSource, Part, RelationNames
 from pair2vec.teaching.relation_task import TaughtPairs
 from pair2vec.teaching.teacher import (
-    Features,
     LanguageModelTeacher,
     Report,
     TeacherConfig,
-    VectorTeacher,
-    VectorTeacherConfig,
     keep_layers,
     load_language_model,
 )
+from pair2vec.teaching.vector_teacher import (
+    Features,
+    VectorTeacher,
+    VectorTeacherConfig,
+    pair_features,
+    standardised,
+    table_features,
+)
 from pair2vec.teaching.wordnet_pairs import VocabularySenses
 from pair2vec.text.corpus import Corpus
-from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
+from pair2vec.text.vocabulary import SPECIAL_TOKENS
 from pair2vec.training.batches import nearest_words
-from pair2vec.training.publish import network_from_model
 from pair2vec.triples.epoch import TriplesConfig, TripleStream
 from pair2vec.word_vectors.formats import WordVectors
 from pair2vec.wordnet.dictionary import DICTIONARY_FILES, WordNet
@@ -326,14 +329,16 @@ class _Labeller:
         x, y = pairs["candidates.x"], pairs["candidates.y"]
         train = _read_labelled(pairs, "train").both_ways(self._relations.inverse)
         name, language_model = self._language_model(train)
-        states = language_model.word_states(self._config, self._device)
+        config, vocabulary = self._config, self._inputs.corpus.vocabulary
+        tables, text_model = self._inputs.tables, self._inputs.text_model
+        states = language_model.word_states(config, self._device)
         teachers: dict[str, Teach] = {
             "language model": lambda a, b: self._both_ways(language_model, a, b),
             "vectors": self._vector_teacher(
-                train, pair_features(self._inputs, self._device), self._config.vectors
+                train, pair_features(tables, text_model, vocabulary, self._device), config.vectors
             ),
             "states": self._vector_teacher(
-                train, table_features([standardised(states)]), self._config.states
+                train, table_features([standardised(states)]), config.states
             ),
         }
         calibrations, facts = self._measure(teachers, pairs)
@@ -349,7 +354,8 @@ class _Labeller:
         share = self._whole_config.most_read / max(1, int((~is_random).sum()))
         sample = self._random.permutation(np.flatnonzero(~is_random))[:_SAMPLE]
         labeller.read_at_most(x[sample], y[sample], ranks[sample], share)
-        _log.info("the language model reads pairs up to rank %d", labeller.last)
+        if share < 1:
+            _log.info("the language model reads pairs up to rank %d", labeller.last)
         starts = range(0, len(x), _PIECE)
         for number, start in enumerate(starts):
             path = self._folder / f"labels-{number:03d}.safetensors"
@@ -462,57 +468,3 @@ class _Labeller:
         swapped = teacher.log_probabilities(y[related], x[related], self._config, self._device)
         found[related] = (found[related] + swapped[:, list(self._relations.inverse)]) / 2
         return found
-
-
-def pair_features(inputs: LabelInputs, device: torch.device) -> Features:
-    """Of a pair: the two word vectors of each table, and R both ways of the model of text alone.
-
-    A word that a table or the model lacks has zeros there.
-    """
-    of_words = table_features([torch.from_numpy(t.vectors).to(device) for t in inputs.tables])
-    pair_vectors = (
-        _pair_vectors(inputs.text_model, inputs.corpus.vocabulary, device)
-        if inputs.text_model
-        else None
-    )
-
-    def features(x: Tensor, y: Tensor) -> Tensor:
-        parts = [of_words(x, y)]
-        if pair_vectors is not None:
-            parts += [pair_vectors(x, y), pair_vectors(y, x)]
-        return torch.cat(parts, dim=1)
-
-    return features
-
-
-def table_features(tables: Sequence[Tensor]) -> Features:
-    """Of a pair: the two word vectors of each table, and their product, all of length 1."""
-    unit = [torch.nn.functional.normalize(table, dim=1) for table in tables]
-
-    def features(x: Tensor, y: Tensor) -> Tensor:
-        return torch.cat([part for t in unit for part in (t[x], t[y], t[x] * t[y])], dim=1)
-
-    return features
-
-
-def standardised(table: Tensor) -> Tensor:
-    """Each column with mean 0 and variance 1: a few of a language model's are far larger."""
-    return (table - table.mean(dim=0)) / table.std(dim=0).clamp(min=1e-5)
-
-
-def _pair_vectors(
-    model: SavedModel, vocabulary: Vocabulary, device: torch.device
-) -> Callable[[Tensor, Tensor], Tensor]:
-    network = network_from_model(model).to(device)
-    own = torch.tensor([model.vocabulary.ids.get(w, 0) for w in vocabulary.words], device=device)
-
-    @torch.no_grad()
-    def vectors(x: Tensor, y: Tensor) -> Tensor:
-        first, second = own[x], own[y]
-        rows, indices = torch.unique(torch.stack([first, second]), return_inverse=True)
-        parts = network.pair.word_parts(network.pair_words[rows])
-        pairs = torch.nn.functional.normalize(network.pair.compose(parts, *indices), dim=1)
-        known = (first > 0) & (second > 0)
-        return pairs * known[:, None]
-
-    return vectors

@@ -1,16 +1,11 @@
-"""Teachers: a small language model, and a network on given vectors, that tell relations of pairs.
+"""A small language model as a teacher, fine-tuned to tell the relations of pairs of words.
 
 The language model reads both words in a short prompt. Its states at the last token of x, of y and
 of the prompt go through one linear layer; all of it is fine-tuned on labelled pairs. It is causal,
 so prompts are padded on the right without a mask: no state depends on what follows.
 
-Networks on given vectors are the quick teachers. One sees what a language model does not: pair
-vectors of a model of text alone, and word vectors. Another sees the fine-tuned language model's
-states of each word by itself: they tell most of what it would say of a pair, at the price of
-reading every word once instead of every pair. The teachers err on different pairs, and their
-log-probabilities are combined.
-
-Shapes: B pairs, T tokens of the longest prompt, L of the longest word, K relations, F features.
+Shapes: B pairs, T tokens of the longest prompt, L of the longest word, K relations, V vocabulary,
+S numbers of a state.
 """
 
 import logging
@@ -39,38 +34,18 @@ from pair2vec.ranges import (
     PartialShare,
     Seed,
     Share,
-    Size,
     check_ranges,
 )
 from pair2vec.runtime.devices import autocast_bfloat16, has_bfloat16
 from pair2vec.runtime.pretrained import LOCAL_ONLY, SAFETENSORS_ONLY, check_safetensors
 from pair2vec.teaching.labels import LabelledPairs
+from pair2vec.teaching.vector_teacher import VectorTeacherConfig, class_weights
 from pair2vec.training.optim import Linear
 
 _log = logging.getLogger(__name__)
 
-_MOST_WEIGHT = 4.0
-"""Of a rare class in the loss."""
-
 Report = Callable[[str, int, int], None]
 """Called with what is done, how many of it, and of how many."""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class VectorTeacherConfig:
-    """Of a network on vectors."""
-
-    epochs: Count = 20
-    hidden: Size = 512
-    dropout: PartialShare = 0.3
-    """Of the hidden units."""
-    input_dropout: PartialShare = 0.0
-    bfloat16: bool = True
-    """Where the device multiplies in it natively."""
-    seed: Seed = 0
-
-    def __post_init__(self) -> None:
-        check_ranges(self)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -243,16 +218,6 @@ class PairPrompts:
         return ids[:, :width], ends[:, [1, 3, 4]] - 1
 
 
-def class_weights(labels: Tensor, classes: int) -> Tensor:
-    """Weights of the loss by the root of the classes' frequencies: antonyms are rare, (K,).
-
-    Calibration on held-out words puts the priors right again.
-    """
-    counts = torch.bincount(labels, minlength=classes).clamp(min=1).float()
-    weights = (counts.mean() / counts).sqrt()
-    return weights.clamp(max=_MOST_WEIGHT)
-
-
 def _fixed(tokens: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """The same tokens in every prompt."""
     return tokens.expand(count, -1), tokens.new_full((count,), len(tokens))
@@ -423,74 +388,3 @@ def _equal_runs(
         size = max(1, tokens // max(1, int(y_lengths[start:end].max(initial=1)) + 1))
         for first in range(start, end, size):
             yield slice(first, min(first + size, end))
-
-
-_VECTOR_BATCH = 16_384
-
-Features = Callable[[Tensor, Tensor], Tensor]
-"""Of pairs of ids, (B, F), on the device."""
-
-
-class VectorTeacher(nn.Module):
-    """Two layers on features of a pair, both ways."""
-
-    def __init__(
-        self, features: Features, width: int, relations: int, config: VectorTeacherConfig
-    ) -> None:
-        super().__init__()
-        self._features, self._relations, self._config = features, relations, config
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(config.seed)
-            self.layers = nn.Sequential(
-                nn.BatchNorm1d(width, affine=False),
-                nn.Dropout(config.input_dropout),
-                nn.Linear(width, config.hidden),
-                nn.ReLU(),
-                nn.Dropout(config.dropout),
-                nn.Linear(config.hidden, relations),
-            )
-
-    def forward(self, x: Tensor, y: Tensor) -> Tensor:
-        """Scores of the relations of pairs of ids: (B, K)."""
-        scores: Tensor = self.layers(self._features(x, y))
-        return scores
-
-    def fit(self, pairs: LabelledPairs, device: torch.device) -> None:
-        """Train on labelled pairs."""
-        config = self._config
-        self.to(device).train()
-        x, y, labels = (torch.from_numpy(column).to(device) for column in pairs)
-        weights = class_weights(labels, self._relations)
-        generator = torch.Generator().manual_seed(config.seed)
-        optimiser = torch.optim.AdamW(self.parameters(), lr=1e-3, weight_decay=0.01)
-        batch = 1024
-        steps = config.epochs * -(-len(x) // batch)
-        schedule = torch.optim.lr_scheduler.OneCycleLR(optimiser, 1e-3, total_steps=steps)
-        with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
-            torch.manual_seed(config.seed)
-            for _ in range(config.epochs):
-                for rows in torch.randperm(len(x), generator=generator).split(batch):  # type: ignore[no-untyped-call]
-                    own = rows.to(device)
-                    with autocast_bfloat16(device, enabled=config.bfloat16):
-                        scores = self(x[own], y[own])
-                    loss = functional.cross_entropy(scores.float(), labels[own], weights)
-                    optimiser.zero_grad(set_to_none=True)
-                    loss.backward()  # type: ignore[no-untyped-call]
-                    optimiser.step()
-                    schedule.step()
-        self.eval()
-
-    @torch.no_grad()
-    def log_probabilities(
-        self, x: NDArray[np.int64], y: NDArray[np.int64], device: torch.device
-    ) -> NDArray[np.float32]:
-        """(N, K)."""
-        self.eval()
-        first, second = (torch.from_numpy(ids).to(device) for ids in (x, y))
-        result = np.empty((len(x), self._relations), np.float32)
-        for start in range(0, len(x), _VECTOR_BATCH):
-            rows = slice(start, start + _VECTOR_BATCH)
-            with autocast_bfloat16(device, enabled=self._config.bfloat16):
-                scores = self(first[rows], second[rows])
-            result[rows] = scores.float().log_softmax(dim=1).cpu().numpy()
-        return result
