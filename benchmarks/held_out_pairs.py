@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pair2vec.teaching.label import Labels
+from pair2vec.teaching.label_folder import Labels
 from pair2vec.text.corpus import open_corpus
 
 

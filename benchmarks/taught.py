@@ -20,7 +20,7 @@ from pair2vec.experiments.evaluation.analogies import evaluate_analogies
 from pair2vec.experiments.evaluation.analogy_sets import BATS_GROUPS
 from pair2vec.model.folder import SavedModel, load_model
 from pair2vec.relations.head import CONFIG_KEY
-from pair2vec.teaching.label import Labels
+from pair2vec.teaching.label_folder import Labels
 from pair2vec.teaching.relation_task import RelationTask, RelationTaskConfig
 from pair2vec.teaching.teach import task_data
 from pair2vec.training.recipes import Recipe, resolve

@@ -26,9 +26,9 @@ from pair2vec.teaching.calibration import LEAST_RELATED, Calibration, Calibratio
 from pair2vec.teaching.candidates import SOURCES
 from pair2vec.teaching.label import (
     LabelConfig,
-    Labels,
     make_labels,
 )
+from pair2vec.teaching.label_folder import Labels
 from pair2vec.teaching.labels import PARTS, RelationNames
 from pair2vec.teaching.teacher import LanguageModelTeacher
 from pair2vec.teaching.vector_teacher import pair_features

@@ -1,14 +1,7 @@
 """The label job: labelled and candidate pairs, the teachers, and their labels in a folder.
 
-The folder has
-
-- ``pairs.safetensors``: candidates with their sources, and the labelled pairs of each part;
-- ``teacher.safetensors``: the fine-tuned language model;
-- ``labels-000.safetensors`` and so on: the teachers' probabilities for pieces of the candidates;
-- ``labels.json``: written last; its presence means that the labels are complete.
-
-A job that was stopped resumes after the last file that is there; files have checksums, and one that
-is damaged is made again.
+A job that was stopped resumes after the last file that is there (`label_folder`); one that is
+damaged is made again.
 """
 
 import hashlib
@@ -22,8 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from safetensors import SafetensorError
-from safetensors.numpy import load_file, save
+from safetensors.numpy import save
 from safetensors.torch import load_file as load_torch
 from safetensors.torch import save as save_torch
 
@@ -34,8 +26,6 @@ from pair2vec.relations.definitions import RelationDefinition, read_definitions
 from pair2vec.relations.scores import relation_scores
 from pair2vec.runtime.checksums import (
     UNSEALED,
-    read_checksums,
-    read_tensor_metadata,
     with_checksums,
     write_tensors,
 )
@@ -44,12 +34,20 @@ from pair2vec.runtime.storage import write_file
 from pair2vec.teaching.calibration import Calibrations, Cascade, Teach, calibrate
 from pair2vec.teaching.candidates import (
     SOURCES,
-    Candidates,
     CandidatesConfig,
     find_candidates,
 )
-from pair2vec.teaching.labels import PARTS, LabelledPairs, LabelSource, Part, RelationNames
-from pair2vec.teaching.relation_task import TaughtPairs
+from pair2vec.teaching.label_folder import (
+    LABELS_FILE,
+    PAIRS_FILE,
+    TEACHER_FILE,
+    Labels,
+    is_sealed,
+    read_arrays,
+    read_labelled,
+    remove_labels,
+)
+from pair2vec.teaching.labels import PARTS, LabelledPairs, LabelSource, RelationNames
 from pair2vec.teaching.teacher import (
     LanguageModelTeacher,
     Report,
@@ -76,7 +74,6 @@ from pair2vec.wordnet.morphology import base_forms
 
 _log = logging.getLogger(__name__)
 
-PAIRS_FILE, TEACHER_FILE, LABELS_FILE = "pairs.safetensors", "teacher.safetensors", "labels.json"
 _PIECE = 500_000
 """Candidates of a piece."""
 _SAMPLE = 200_000
@@ -84,7 +81,6 @@ _SAMPLE = 200_000
 _CONNECTED = 3
 """Where not all candidates are read, those of WordNet's neighbourhoods are read up to words of so
 many times the rank."""
-_REPAIR_HINT = f"delete {LABELS_FILE} and give the same command with --resume to make it again"
 MIXED = "mixed"
 """The name of pairs of a word of *dev* and one of *train*."""
 _NEAR = 60
@@ -123,48 +119,6 @@ class LabelInputs(NamedTuple):
     """A model of text alone, whose pair vectors the teacher on vectors reads, too."""
 
 
-@dataclass(frozen=True)
-class Labels:
-    """A folder of labels."""
-
-    folder: Path
-    relations: RelationNames
-    facts: dict[str, Any]
-    """What ``labels.json`` says."""
-    _pairs: dict[str, NDArray[Any]]
-
-    @classmethod
-    def open(cls, folder: Path) -> "Labels":
-        path = folder / LABELS_FILE
-        try:
-            facts = json.loads(path.read_bytes())
-            read_checksums(path, facts, _REPAIR_HINT)
-            relations = RelationNames(tuple(facts["names"]), tuple(facts["inverse"]))
-        except InputError:
-            raise
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise InputError(f"{path}: is damaged; {_REPAIR_HINT}") from error
-        return cls(folder, relations, facts, read_arrays(folder / PAIRS_FILE))
-
-    def labelled(self, part: Part) -> LabelledPairs:
-        """The pairs of WordNet of a part."""
-        return _read_labelled(self._pairs, part)
-
-    def candidates(self) -> Candidates:
-        """What the teachers labelled."""
-        names = ("x", "y", "source")
-        return Candidates(*(self._pairs[f"candidates.{name}"] for name in names))
-
-    def taught(self) -> TaughtPairs:
-        """The candidates with the teachers' probabilities."""
-        candidates = self.candidates()
-        pieces = sorted(self.folder.glob("labels-*.safetensors"))
-        probabilities = [read_arrays(path)["probabilities"] for path in pieces]
-        if sum(map(len, probabilities)) != len(candidates.x):
-            raise InputError(f"{self.folder}: a piece of the labels is missing; {_REPAIR_HINT}")
-        return TaughtPairs(candidates.x, candidates.y, np.concatenate(probabilities))
-
-
 def make_labels(
     inputs: LabelInputs,
     folder: Path,
@@ -192,7 +146,7 @@ def make_labels(
         complete=folder / LABELS_FILE,
         product="labels",
         identity=_identity(inputs, config),
-        clear=lambda: _remove_labels(folder),
+        clear=lambda: remove_labels(folder),
     )
     if (folder / LABELS_FILE).exists() and job.is_same() and not overwrite:
         return Labels.open(folder)
@@ -202,14 +156,6 @@ def make_labels(
         relations = RelationNames.of_definitions(definitions)
         _Labeller(inputs, folder, config, relations, device, report).run(pairs)
     return Labels.open(folder)
-
-
-def _remove_labels(folder: Path) -> None:
-    """Delete what a job writes, and nothing else of a folder that a user named."""
-    # First the file without which nothing else is taken for labels.
-    names = (LABELS_FILE, PAIRS_FILE, TEACHER_FILE)
-    for path in [*map(folder.joinpath, names), *folder.glob("labels-*.safetensors")]:
-        path.unlink(missing_ok=True)
 
 
 def _identity(inputs: LabelInputs, config: LabelConfig) -> dict[str, Any]:
@@ -276,37 +222,6 @@ def _pairs(
     return arrays
 
 
-def is_sealed(path: Path) -> bool:
-    """Whether a file of a job is there and not damaged; one that is damaged is to be made again."""
-    if not path.exists():
-        return False
-    try:
-        read_tensor_metadata(path)
-    except InputError as error:
-        _log.warning("%s; it is made again", error)
-        return False
-    return True
-
-
-def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """The arrays of a file of labels.
-
-    Raises:
-        InputError: it is not there, or damaged.
-    """
-    if not path.exists():
-        raise InputError(f"{path}: no such file; {_REPAIR_HINT}")
-    try:
-        read_tensor_metadata(path)
-        return load_file(path)
-    except (InputError, SafetensorError) as error:
-        raise InputError(f"{path}: is damaged; {_REPAIR_HINT}") from error
-
-
-def _read_labelled(arrays: dict[str, NDArray[Any]], part: str) -> LabelledPairs:
-    return LabelledPairs(*(arrays[f"{part}.{name}"] for name in LabelledPairs._fields))
-
-
 class _Labeller:
     """The teachers at work."""
 
@@ -327,7 +242,7 @@ class _Labeller:
     def run(self, pairs: dict[str, NDArray[Any]]) -> None:
         """Train the teachers, label the pieces that are missing, and write what was measured."""
         x, y = pairs["candidates.x"], pairs["candidates.y"]
-        train = _read_labelled(pairs, "train").both_ways(self._relations.inverse)
+        train = read_labelled(pairs, "train").both_ways(self._relations.inverse)
         name, language_model = self._language_model(train)
         config, vocabulary = self._config, self._inputs.corpus.vocabulary
         tables, text_model = self._inputs.tables, self._inputs.text_model
@@ -432,7 +347,7 @@ class _Labeller:
         """How the teachers are combined, fitted on pairs with a dev word, and their scores."""
         found = {}
         for part in ("dev", MIXED, "test"):
-            labelled = _read_labelled(pairs, part)
+            labelled = read_labelled(pairs, part)
             tables = {name: teach(labelled.x, labelled.y) for name, teach in teachers.items()}
             found[part] = (tables, labelled.label)
         fitted = [found["dev"], found[MIXED]]

@@ -19,13 +19,8 @@ from pair2vec.model.tensors import Precision
 from pair2vec.runtime.devices import find_device
 from pair2vec.runtime.jobs import content_hash
 from pair2vec.teaching.finetune import FinetuneConfig, finetune, word_table
-from pair2vec.teaching.label import (
-    LABELS_FILE,
-    LabelConfig,
-    LabelInputs,
-    Labels,
-    make_labels,
-)
+from pair2vec.teaching.label import LabelConfig, LabelInputs, make_labels
+from pair2vec.teaching.label_folder import LABELS_FILE, Labels
 from pair2vec.teaching.relation_task import (
     PairAnchor,
     RelationTask,
