@@ -81,10 +81,10 @@ def test_the_facts_say_who_labelled_what(labels: Labels) -> None:
     assert facts["candidates"] == len(labels.candidates().x)
     assert facts["labelled"] == {part: len(labels.labelled(part).x) for part in PARTS}
     assert min(facts["labelled"].values()) > 20
-    assert [*facts["weights"]] == ["language model", "vectors", "states"]
+    assert [*facts["weights"]] == ["language model", "vectors", "words", "states"]
     for part in ("dev", "test"):
         scores = facts["teachers"][part]
-        assert set(scores) == {"language model", "vectors", "states", "quick", "all"}
+        assert set(scores) == {"language model", "vectors", "words", "states", "quick", "all"}
         assert scores["all"]["pairs"] == facts["labelled"][part]
 
 
@@ -303,6 +303,11 @@ def test_the_language_model_reads_the_pairs_that_are_most_probably_related(
     assert related.max() > 0.5
 
 
+def _weights(relations: int, *weights: float) -> NDArray[np.float32]:
+    """The same for all relations."""
+    return np.tile(np.array(weights, np.float32)[:, None], relations)
+
+
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.4, 1.0])
 def test_a_cascade_reads_its_share_of_what_may_be_related_the_lowest_ranks_first(
     share: float,
@@ -323,7 +328,9 @@ def test_a_cascade_reads_its_share_of_what_may_be_related_the_lowest_ranks_first
     cascade = Cascade(
         language_model,
         [lambda a, b: scores[a, b], lambda a, b: others[a, b]],
-        Calibrations(Calibration((1.0, 0.0, 0.5), 0.0), Calibration((0.7, 0.3), 0.0)),
+        Calibrations(
+            Calibration(_weights(4, 1.0, 0.0, 0.5), 0.0), Calibration(_weights(4, 0.7, 0.3), 0.0)
+        ),
     )
     cascade.read_at_most(x, y, ranks, share)
     found = cascade(x, y, ranks, none)
@@ -346,11 +353,11 @@ def test_a_cascade_reads_pairs_that_are_marked_however_they_look() -> None:
         return np.zeros((len(a), 2), np.float32)
 
     unrelated = np.log(np.array([[0.9, 0.1], [0.1, 0.9], [0.1, 0.9], [0.1, 0.9]], np.float32))
-    plain = Calibration((1.0,), 0.0)
+    plain = Calibration(_weights(2, 1.0), 0.0)
     cascade = Cascade(
         language_model,
         [lambda a, _: unrelated[a]],
-        Calibrations(Calibration((1.0, 0.0), 0.0), plain),
+        Calibrations(Calibration(_weights(2, 1.0, 0.0), 0.0), plain),
     )
     cascade.least_related = 0.5
     for always in ([False] * 4, [False, False, True, False]):

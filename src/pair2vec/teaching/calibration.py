@@ -16,51 +16,65 @@ from torch.nn import functional
 from pair2vec.arrays import FloatArray, Int64Array
 from pair2vec.relations.regression import softmax
 
+_RIDGE = 1e-3
+"""What the weights of a teacher pay for differing between relations, per unit of their variance:
+the rarest relations have a dozen held-out pairs."""
+
 
 class Calibration(NamedTuple):
     """What turns scores into probabilities: softmax(Σ weight · scores + bias of no relation)."""
 
-    weights: tuple[float, ...]
-    """Of each table of scores."""
+    weights: FloatArray
+    """Of each table of scores and each relation, (T, K)."""
     none: float
     """Added to the last column."""
 
     def probabilities(self, *scores: FloatArray) -> FloatArray:
         """Of tables (N, K), as many as there are weights: (N, K)."""
         total = np.zeros_like(scores[0])
-        for weight, table in zip(self.weights, scores, strict=True):
-            total += np.float32(weight) * table
+        for weights, table in zip(self.weights, scores, strict=True):
+            total += weights * table
         total[:, -1] += np.float32(self.none)
         return softmax(total)
 
 
-def calibrate(scores: Sequence[FloatArray], labels: Int64Array) -> Calibration:
+def calibrate(
+    scores: Sequence[FloatArray], labels: Int64Array, inverse: Sequence[int] | None = None
+) -> Calibration:
     """The weights and the bias of no relation that make held-out labels most probable.
 
     The priors of the relations among each other are left as they were learnt: WordNet has a hundred
     times as many hypernyms as antonyms, and people do not ask in these proportions.
 
     Args:
-        scores: Tables (N, K) of scores or log-probabilities, no relation last; of several, a
-            weight each is fitted (stacking).
+        scores: Tables (N, K) of scores or log-probabilities, no relation last; of several, weights
+            each are fitted (stacking).
         labels: The relation of each pair, (N,).
+        inverse: Of each relation the one from y to x. Given, a table has a weight for each relation
+            and its inverse, since teachers differ in what they know; otherwise one weight.
     """
     tables, targets = [torch.from_numpy(table) for table in scores], torch.from_numpy(labels)
-    weights = torch.full((len(tables),), 1 / len(tables), requires_grad=True)
+    count = tables[0].shape[1]
+    groups = [0] * count if inverse is None else [min(k, i) for k, i in enumerate(inverse)]
+    _, columns = torch.unique(torch.tensor(groups), return_inverse=True)
+    start = torch.full((len(tables), int(columns.max()) + 1), 1 / len(tables))
+    weights = start.requires_grad_()
     none = torch.zeros((), requires_grad=True)
-    optimiser = torch.optim.LBFGS([weights, none], max_iter=200, line_search_fn="strong_wolfe")
+    optimiser = torch.optim.LBFGS([weights, none], max_iter=300, line_search_fn="strong_wolfe")
 
     def loss() -> torch.Tensor:
         optimiser.zero_grad()
-        total = functional.pad(none.expand(len(targets), 1), (tables[0].shape[1] - 1, 0))
-        for weight, table in zip(weights, tables, strict=True):
-            total = total + weight * table
+        total = functional.pad(none.expand(len(targets), 1), (count - 1, 0))
+        for own, table in zip(weights, tables, strict=True):
+            total = total + own[columns] * table
         value = functional.cross_entropy(total, targets)
+        value = value + _RIDGE * (weights - weights.mean(dim=1, keepdim=True)).square().sum()
         value.backward()  # type: ignore[no-untyped-call]
         return value
 
     optimiser.step(loss)  # type: ignore[no-untyped-call]
-    return Calibration(tuple(weights.tolist()), none.item())
+    found: FloatArray = weights.detach()[:, columns].numpy()
+    return Calibration(found, none.item())
 
 
 Teach = Callable[[Int64Array, Int64Array], FloatArray]

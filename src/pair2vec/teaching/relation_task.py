@@ -282,7 +282,7 @@ class RelationTask:
         facts = {
             "names": list(names),
             "inverse": list(inverse),
-            "scale": calibration.weights[0],
+            "scale": float(calibration.weights[0, 0]),
             "none": calibration.none,
             "unrelated": float(np.mean(label == len(names) - 1)),
             "dev": relation_scores(probabilities, label, names, inverse)._asdict(),
