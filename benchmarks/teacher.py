@@ -44,7 +44,7 @@ def main() -> None:
     words = load_model(find_model("wikipedia")).vocabulary.words
     print(f"{machine.describe()}, torch {torch.__version__}, {device}, {model.name}")
     print(f"bfloat16: {'native' if has_bfloat16(device) else 'not native'}")
-    teacher = LanguageModelTeacher(model, words, range(_RELATIONS), TeacherConfig().prompt)
+    teacher = LanguageModelTeacher(model, words, _RELATIONS, TeacherConfig().prompt)
     random = np.random.default_rng(0)
     x = np.repeat(random.integers(200, 20_000, -(-arguments.pairs // PER_WORD)), PER_WORD)
     y = random.integers(200, 20_000, len(x))

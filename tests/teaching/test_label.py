@@ -81,10 +81,15 @@ def test_the_facts_say_who_labelled_what(labels: Labels) -> None:
     assert facts["candidates"] == len(labels.candidates().x)
     assert facts["labelled"] == {part: len(labels.labelled(part).x) for part in PARTS}
     assert min(facts["labelled"].values()) > 20
-    assert [*facts["weights"]] == ["language model", "vectors", "words", "states"]
+    assert [*facts["weights"]] == ["language model", "vectors", "states"]
+    for teacher, mean in facts["weights"].items():
+        own = facts["weights_of_relations"][teacher]
+        assert [*own] == facts["names"]
+        assert np.mean([*own.values()]) == pytest.approx(mean, abs=1e-5)
+        assert [own[facts["names"][i]] for i in facts["inverse"]] == [*own.values()]
     for part in ("dev", "test"):
         scores = facts["teachers"][part]
-        assert set(scores) == {"language model", "vectors", "words", "states", "quick", "all"}
+        assert set(scores) == {"language model", "vectors", "states", "quick", "all"}
         assert scores["all"]["pairs"] == facts["labelled"][part]
 
 

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from safetensors.numpy import save
 from safetensors.torch import load_file as load_torch
 from safetensors.torch import save as save_torch
-from torch import Tensor
 
 from pair2vec.errors import InputError
 from pair2vec.model.folder import SavedModel
@@ -243,9 +242,8 @@ class _Labeller:
     def run(self, pairs: dict[str, NDArray[Any]]) -> None:
         """Train the teachers, label the pieces that are missing, and write what was measured."""
         x, y = pairs["candidates.x"], pairs["candidates.y"]
-        labelled = read_labelled(pairs, "train")
-        name, language_model = self._language_model(labelled)
-        train = labelled.both_ways(self._relations.inverse)
+        train = read_labelled(pairs, "train").both_ways(self._relations.inverse)
+        name, language_model = self._language_model(train)
         config, vocabulary = self._config, self._inputs.corpus.vocabulary
         tables, text_model = self._inputs.tables, self._inputs.text_model
         states = language_model.word_states(config, self._device)
@@ -254,7 +252,6 @@ class _Labeller:
             "vectors": self._vector_teacher(
                 train, pair_features(tables, text_model, vocabulary, self._device), config.vectors
             ),
-            "words": self._word_states_teacher(language_model, states),
             "states": self._vector_teacher(
                 train, table_features([standardised(states)]), config.states
             ),
@@ -313,7 +310,7 @@ class _Labeller:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(self._config.seed)
             teacher = LanguageModelTeacher(
-                model, words, self._relations.inverse, self._config.prompt
+                model, words, len(self._relations.names), self._config.prompt
             )
         path = self._folder / TEACHER_FILE
         if is_sealed(path):
@@ -335,21 +332,14 @@ class _Labeller:
         width = features(one, one).shape[1]
         teacher = VectorTeacher(features, width, len(self._relations.names), config)
         teacher.fit(train, self._device)
-        return self._mean_of_orders(lambda x, y: teacher.log_probabilities(x, y, self._device))
-
-    def _word_states_teacher(self, model: LanguageModelTeacher, states: Tensor) -> Teach:
-        """The head that was fine-tuned with the language model. The mean over both orders."""
-        return self._mean_of_orders(lambda x, y: model.words.log_probabilities(states, x, y))
-
-    def _mean_of_orders(self, teach: Teach) -> Teach:
-        """Of both orders of each pair."""
         inverse = list(self._relations.inverse)
 
-        def mean(x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float32]:
-            total: NDArray[np.float32] = teach(x, y) + teach(y, x)[:, inverse]
-            return total * np.float32(0.5)
+        def teach(x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float32]:
+            swapped = teacher.log_probabilities(y, x, self._device)[:, inverse]
+            mean: NDArray[np.float32] = teacher.log_probabilities(x, y, self._device) + swapped
+            return mean * np.float32(0.5)
 
-        return mean
+        return teach
 
     def _measure(
         self, teachers: Mapping[str, Teach], pairs: dict[str, NDArray[Any]]
@@ -380,8 +370,13 @@ class _Labeller:
             }
         for name, own in scores["dev"].items():
             _log.info("%s: macro-F1 %.1f on words held out", name, own["macro_f1"])
+        weights = calibrations.all.weights
         facts = {
-            "weights": dict(zip(teachers, calibrations.all.weights.tolist(), strict=True)),
+            "weights": dict(zip(teachers, weights.mean(axis=1).tolist(), strict=True)),
+            "weights_of_relations": {
+                teacher: dict(zip(self._relations.names, own, strict=True))
+                for teacher, own in zip(teachers, weights.tolist(), strict=True)
+            },
             "none": calibrations.all.none,
             "teachers": scores,
         }

@@ -2,10 +2,7 @@
 
 The language model reads both words in a short prompt. Its states at the last token of x, of y and
 of the prompt go through one linear layer; all of it is fine-tuned on labelled pairs. It is causal,
-so prompts are padded on the right without a mask: no state depends on what follows. For the same
-reason a pair that is read in both orders gives the states of each word by itself, too, at no cost.
-A second head learns the relations from these, as a siamese network does: read once a word, they
-label any number of pairs.
+so prompts are padded on the right without a mask: no state depends on what follows.
 
 Shapes: B pairs, T tokens of the longest prompt, L of the longest word, K relations, V vocabulary,
 S numbers of a state.
@@ -32,7 +29,6 @@ from pair2vec.ranges import (
     BatchSize,
     Count,
     Decay,
-    Factor,
     LearningRate,
     OptionalCount,
     PartialShare,
@@ -47,12 +43,6 @@ from pair2vec.teaching.vector_teacher import VectorTeacherConfig, class_weights
 from pair2vec.training.optim import Linear
 
 _log = logging.getLogger(__name__)
-
-_WORD_WIDTH, _WORD_HIDDEN = 256, 512
-"""Of the head on states of words: the vector of a word, and hidden units."""
-_WORD_DROPOUT = 0.2
-_WORD_BATCH = 16_384
-"""Pairs that it labels together."""
 
 Report = Callable[[str, int, int], None]
 """Called with what is done, how many of it, and of how many."""
@@ -80,9 +70,7 @@ class TeacherConfig:
     batch: BatchSize = 256
     rate: LearningRate = 1e-4
     head_rate: LearningRate = 1e-3
-    """Of the two heads, which start from nothing."""
-    words_loss: Factor = 0.5
-    """The weight of the loss of the head on states of single words."""
+    """Of the linear layer, which starts from nothing."""
     warmup: Share = 0.06
     """The share of the steps in which the rate rises."""
     decay: Decay = 0.01
@@ -235,95 +223,33 @@ def _fixed(tokens: Tensor, count: int) -> tuple[Tensor, Tensor]:
     return tokens.expand(count, -1), tokens.new_full((count,), len(tokens))
 
 
-class WordStatesHead(nn.Module):
-    """Relations of two words from the states that each has by itself."""
-
-    def __init__(self, width: int, relations: int) -> None:
-        super().__init__()
-        self.project = nn.Linear(width, _WORD_WIDTH)
-        self.hidden = nn.Linear(3 * _WORD_WIDTH, _WORD_HIDDEN)
-        self.output = nn.Linear(_WORD_HIDDEN, relations)
-
-    def forward(self, x: Tensor, y: Tensor) -> Tensor:
-        """Scores (B, K) of states of words, (B, S)."""
-        first, second = self.vectors(x), self.vectors(y)
-        return self.compose(first, second)
-
-    def vectors(self, states: Tensor) -> Tensor:
-        """The vectors of words, (B, D), from their states, (B, S)."""
-        # A few numbers of a language model's states are far larger than the others.
-        vectors: Tensor = self.project(functional.layer_norm(states, states.shape[1:]))
-        return functional.layer_norm(vectors, vectors.shape[1:])
-
-    def compose(self, x: Tensor, y: Tensor) -> Tensor:
-        """Scores (B, K) of vectors of words, (B, D)."""
-        inputs = functional.dropout(torch.cat([x, y, x * y], dim=1), _WORD_DROPOUT, self.training)
-        hidden = functional.dropout(torch.relu(self.hidden(inputs)), _WORD_DROPOUT, self.training)
-        scores: Tensor = self.output(hidden)
-        return scores
-
-    @torch.no_grad()
-    def log_probabilities(
-        self, states: Tensor, x: NDArray[np.int64], y: NDArray[np.int64]
-    ) -> NDArray[np.float32]:
-        """(N, K) of pairs of ids, from the states of all words, (V, S)."""
-        vectors = self.vectors(states)
-        result = np.empty((len(x), self.output.out_features), np.float32)
-        for start in range(0, len(x), _WORD_BATCH):
-            rows = slice(start, start + _WORD_BATCH)
-            first, second = (
-                vectors[torch.from_numpy(ids[rows]).to(vectors.device)] for ids in (x, y)
-            )
-            result[rows] = self.compose(first, second).log_softmax(dim=1).cpu().numpy()
-        return result
-
-
 class LanguageModelTeacher(nn.Module):
-    """A language model with a linear layer on three of its states, and a head on those of words."""
+    """A language model with a linear layer on three of its states."""
 
     def __init__(
-        self, model: LanguageModel, words: Sequence[str], inverse: Sequence[int], prompt: str
+        self, model: LanguageModel, words: Sequence[str], relations: int, prompt: str
     ) -> None:
-        """Add heads that are yet to be trained.
+        """Add an output layer that is yet to be trained.
 
         Args:
             model: Becomes the teacher's own: fine-tuning changes it.
             words: Of the vocabulary.
-            inverse: Of each relation the index of the one that holds from y to x.
+            relations: How many there are.
             prompt: With {x} and {y}.
         """
         super().__init__()
         self.network = model.network
-        size = self.network.config.hidden_size
-        self.output = nn.Linear(3 * size, len(inverse))
-        self.words = WordStatesHead(2 * size, len(inverse))
-        self._inverse = torch.tensor(inverse)
+        self.output = nn.Linear(3 * self.network.config.hidden_size, relations)
         self._tokenizer, self._words, self._prompt = model.tokenizer, words, prompt
         self._prompts: PairPrompts | None = None
 
     def forward(self, x: Tensor, y: Tensor) -> Tensor:
         """Scores of the relations of pairs of ids: (B, K)."""
-        return self._scores(self._states(x, y))
-
-    def both_orders(self, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-        """Scores of x to y and, after them, of y to x, (2B, K), by each of the two heads."""
-        states = self._states(torch.cat([x, y]), torch.cat([y, x]))
-        alone = states[:, :2].flatten(1).to(self.output.weight.dtype)
-        # What is read first in one half is read second in the other.
-        return self._scores(states), self.words(alone, alone.roll(len(x), dims=0))
-
-    def _states(self, x: Tensor, y: Tensor) -> Tensor:
-        """At the last tokens of x, of what precedes y, of y and of the prompt: (B, 4, S)."""
         prompts = self._prepared(x.device)
-        ids, positions = prompts(x, y)
-        end_of_x, end_of_y, end = positions.T
-        ends = torch.stack([end_of_x, end_of_y - prompts.lengths[y], end_of_y, end], dim=1)
-        states: Tensor = self.network(input_ids=ids, use_cache=False).last_hidden_state
-        return states.gather(1, ends[:, :, None].expand(-1, -1, states.shape[-1]))
-
-    def _scores(self, states: Tensor) -> Tensor:
-        chosen = states[:, [0, 2, 3]].flatten(1)
-        scores: Tensor = self.output(chosen.to(self.output.weight.dtype))
+        ids, ends = prompts(x, y)
+        states = self.network(input_ids=ids, use_cache=False).last_hidden_state
+        chosen = states.gather(1, ends[:, :, None].expand(-1, -1, states.shape[-1]))
+        scores: Tensor = self.output(chosen.flatten(1).to(self.output.weight.dtype))
         return scores
 
     def _freeze(self, layers: int) -> None:
@@ -352,56 +278,43 @@ class LanguageModelTeacher(nn.Module):
     def fine_tune(
         self, pairs: LabelledPairs, config: TeacherConfig, device: torch.device, report: Report
     ) -> None:
-        """Train on labelled pairs, each in both orders in one batch."""
+        """Train on labelled pairs, both ways."""
         self.to(device).train()
         self._freeze(config.frozen_layers)
         trained = [weight for weight in self.network.parameters() if weight.requires_grad]
         groups = [
             {"params": trained, "peak": config.rate},
-            {
-                "params": [*self.output.parameters(), *self.words.parameters()],
-                "peak": config.head_rate,
-            },
+            {"params": self.output.parameters(), "peak": config.head_rate},
         ]
         optimiser = torch.optim.AdamW(groups, weight_decay=config.decay, lr=config.rate, fused=True)
         x, y, labels = (torch.from_numpy(column).to(device) for column in pairs)
-        inverse = self._inverse.to(device)
-        weights = class_weights(torch.cat([labels, inverse[labels]]), len(inverse))
+        weights = class_weights(labels, self.output.out_features)
         generator = torch.Generator().manual_seed(config.seed)
-        most, size = max(1, config.most_pairs // 2), max(1, config.batch // 2)
-        if len(x) > most:
-            rows = torch.multinomial(weights[labels].cpu(), most, generator=generator)
+        if len(x) > config.most_pairs:
+            rows = torch.multinomial(weights[labels].cpu(), config.most_pairs, generator=generator)
             x, y, labels = x[rows], y[rows], labels[rows]
-        steps = config.epochs * -(-len(x) // size)
+        steps = config.epochs * -(-len(x) // config.batch)
         schedule = Linear(1.0, warmup_steps=config.warmup * steps, total_steps=steps)
-        tokens = self._prepared(device).lengths
-        lengths = (tokens[x] + tokens[y]).cpu()
+        of_words = self._prepared(device).lengths
+        lengths = (of_words[x] + of_words[y]).cpu()
         step = 0
-        # Dropout draws from the generator of the process.
-        with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
-            torch.manual_seed(config.seed)
-            for _ in range(config.epochs):
-                for rows in length_batches(lengths, size, generator):
-                    for group in optimiser.param_groups:
-                        group["lr"] = group["peak"] * schedule.rate(step)
-                    batch = rows.to(device)
-                    with autocast_bfloat16(device, enabled=config.bfloat16):
-                        of_pairs, of_words = self.both_orders(x[batch], y[batch])
-                    targets = torch.cat([labels[batch], inverse[labels[batch]]])
-                    loss, words_loss = (
-                        functional.cross_entropy(
-                            scores.float(), targets, weights, label_smoothing=config.smoothing
-                        )
-                        for scores in (of_pairs, of_words)
-                    )
-                    loss = loss + config.words_loss * words_loss
-                    optimiser.zero_grad(set_to_none=True)
-                    loss.backward()  # type: ignore[no-untyped-call]
-                    nn.utils.clip_grad_norm_(self.parameters(), 1.0)
-                    optimiser.step()
-                    step += 1
-                    if step % 50 == 0 or step == steps:
-                        report("fine-tuning steps", step, steps)
+        for _ in range(config.epochs):
+            for rows in length_batches(lengths, config.batch, generator):
+                for group in optimiser.param_groups:
+                    group["lr"] = group["peak"] * schedule.rate(step)
+                batch = rows.to(device)
+                with autocast_bfloat16(device, enabled=config.bfloat16):
+                    scores = self(x[batch], y[batch])
+                loss = functional.cross_entropy(
+                    scores.float(), labels[batch], weights, label_smoothing=config.smoothing
+                )
+                optimiser.zero_grad(set_to_none=True)
+                loss.backward()  # type: ignore[no-untyped-call]
+                nn.utils.clip_grad_norm_(self.parameters(), 1.0)
+                optimiser.step()
+                step += 1
+                if step % 50 == 0 or step == steps:
+                    report("fine-tuning steps", step, steps)
 
     @torch.no_grad()
     def log_probabilities(
