@@ -77,6 +77,7 @@ def save_random_model(folder: Path) -> None:
         "relation.output.weight": (len(RELATIONS), HEAD_UNITS),
         "relation.output.bias": (len(RELATIONS),),
         "relation.negation": (len(RELATIONS),),
+        "relation.similarity": (len(RELATIONS),),
     }
     common = [word for pattern in PATTERNS for word in pattern.split() if word not in "XY"]
     words = list(dict.fromkeys([*common, *(f"word{n}" for n in range(WORDS))]))[:WORDS]

@@ -103,6 +103,7 @@ def _head_tensors(
         "relation.output.weight": (len(RELATION_NAMES), hidden),
         "relation.output.bias": (len(RELATION_NAMES),),
         "relation.negation": (len(RELATION_NAMES),),
+        "relation.similarity": (len(RELATION_NAMES),),
     }
     return {name: random.normal(size=shape).astype(np.float32) for name, shape in shapes.items()}
 

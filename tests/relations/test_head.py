@@ -27,9 +27,15 @@ def test_probabilities_are_those_of_the_plain_formula(folder: Path) -> None:
     ways = (np.concatenate(pairs, 1), np.concatenate(pairs[::-1], 1))
     hidden = [np.maximum(way @ weight.T + bias, 0) for way in ways]
     output, shift = saved.array("relation.output.weight"), saved.array("relation.output.bias")
+    similarity = saved.array("relation.similarity")
+    unit = normalise(saved.array("pair.words"))
     for row in range(len(x)):
+        cosine = unit[x[row]] @ unit[y[row]]
+        constant = shift + cosine * similarity
         logits = [
-            output[r] @ hidden[0][row] + output[s] @ hidden[1][row] + (shift[r] + shift[s]) / 2
+            output[r] @ hidden[0][row]
+            + output[s] @ hidden[1][row]
+            + (constant[r] + constant[s]) / 2
             for r, s in enumerate(config.inverse)
         ]
         scores = np.array(logits) * config.scale

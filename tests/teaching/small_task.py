@@ -81,5 +81,6 @@ def head_scores(
         network.pair.compose(parts, other, one),
     )
     negated = torch.from_numpy(negated_forms(x, y, vocabulary.words))
-    scores: Tensor = head(forward, backward, negated)
+    similarity = torch.cosine_similarity(network.pair_words[one], network.pair_words[other])
+    scores: Tensor = head(forward, backward, torch.stack([similarity, negated], dim=1))
     return scores

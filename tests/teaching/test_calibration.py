@@ -134,3 +134,18 @@ def test_a_teacher_counts_most_where_it_knows_most_and_alike_in_both_directions(
     assert weights[1, 0] > 3 * abs(weights[0, 0])
     assert weights[0, 2] > 3 * abs(weights[1, 2])
     np.testing.assert_array_equal(weights[:, 2], weights[:, 3])
+
+
+def test_a_teacher_of_a_rare_relation_is_not_overruled_by_one_of_frequent_ones() -> None:
+    random = np.random.default_rng(5)
+    labels: Int64Array = np.where(random.random(6000) < 0.02, 0, random.integers(2, 5, 6000))
+    inverse = (0, 1, 2, 3, 4)
+    # One knows the rare relation; the other takes it for a frequent one, and knows the rest better.
+    one, other = noisy(labels, 1.2, 6), noisy(np.where(labels == 0, 2, labels), 0.7, 7)
+    found = calibrate([one, other], labels, inverse).probabilities(one, other)
+    recall = (found[labels == 0].argmax(axis=1) == 0).mean()
+    assert recall > 0.5
+    # Probabilities are calibrated all the same: as sure as it is right.
+    assert found.max(axis=1).mean() == pytest.approx(
+        (found.argmax(axis=1) == labels).mean(), abs=0.02
+    )

@@ -23,11 +23,12 @@ from pair2vec.text.vocabulary import Vocabulary, WordCount
 from pair2vec.triples.epoch import TriplesConfig, TripleStream
 
 AFFIXES = """enable disable useful useless happy unhappy import export upload download employer
-employee hope hopeless centralise decentralise overrate underrate it unit maximum minimum"""
+employee hope hopeless centralise decentralise overrate underrate it unit maximum minimum
+whitelist blacklist login logout"""
 WORDS = ["the", "dog", "canid", "wolf", "cat", "feline", "hot", "cold", "icy", *AFFIXES.split()]
 VOCABULARY = Vocabulary([WordCount(w, 1000 // (n + 1)) for n, w in enumerate(WORDS)])
 SIZE = len(VOCABULARY)
-NO_RANDOM = CandidatesConfig(random=0, nearest=2, nearest_others=1)
+NO_RANDOM = CandidatesConfig(random=0, nearest=2, nearest_others=1, frequent_alike=0)
 Pair = tuple[str, str]
 
 
@@ -61,14 +62,14 @@ def in_order(*pairs: Pair) -> set[Pair]:
 
 def test_words_that_wordnet_joins_by_two_pointers_are_candidates(senses: VocabularySenses) -> None:
     asked = np.zeros(SIZE, np.bool_)
-    found = find_candidates(NO_RANDOM, VOCABULARY, senses, asked, no_nearest(), None)
+    found = find_candidates(NO_RANDOM, VOCABULARY, senses, asked, no_nearest(), [], None)
     # Of cold: hot one step, of icy: hot two steps; the small WordNet has no pointers downwards.
     assert in_order(("dog", "canid"), ("hot", "cold"), ("icy", "hot"), ("cat", "feline")) <= (
         found_in(found, "wordnet")
     )
     assert not in_order(("dog", "cat"), ("dog", "cold")) & found_in(found, "wordnet")
     one_step = replace(NO_RANDOM, wordnet_steps=1)
-    found = find_candidates(one_step, VOCABULARY, senses, asked, no_nearest(), None)
+    found = find_candidates(one_step, VOCABULARY, senses, asked, no_nearest(), [], None)
     assert in_order(("icy", "cold")) <= found_in(found, "wordnet")
     assert not in_order(("icy", "hot")) & found_in(found, "wordnet")
 
@@ -76,14 +77,14 @@ def test_words_that_wordnet_joins_by_two_pointers_are_candidates(senses: Vocabul
 def test_a_large_neighbourhood_is_sampled(senses: VocabularySenses) -> None:
     asked = np.zeros(SIZE, np.bool_)
     config = replace(NO_RANDOM, wordnet_most=1)
-    found = find_candidates(config, VOCABULARY, senses, asked, no_nearest(), None)
-    whole = find_candidates(NO_RANDOM, VOCABULARY, senses, asked, no_nearest(), None)
+    found = find_candidates(config, VOCABULARY, senses, asked, no_nearest(), [], None)
+    whole = find_candidates(NO_RANDOM, VOCABULARY, senses, asked, no_nearest(), [], None)
     assert found_in(found, "wordnet") < found_in(whole, "wordnet")
 
 
 def test_affixes_of_opposites_pair_words(senses: VocabularySenses) -> None:
     found = find_candidates(
-        NO_RANDOM, VOCABULARY, senses, np.zeros(SIZE, np.bool_), no_nearest(), None
+        NO_RANDOM, VOCABULARY, senses, np.zeros(SIZE, np.bool_), no_nearest(), [], None
     )
     affix = found_in(found, "affix")
     assert affix == in_order(
@@ -97,18 +98,36 @@ def test_affixes_of_opposites_pair_words(senses: VocabularySenses) -> None:
         ("centralise", "decentralise"),
         ("overrate", "underrate"),
         ("maximum", "minimum"),
+        ("whitelist", "blacklist"),
+        ("login", "logout"),
     )
+
+
+def test_words_that_are_near_each_other_among_those_of_their_kind_are_candidates(
+    senses: VocabularySenses,
+) -> None:
+    ids = VOCABULARY.ids
+    alike = np.array([[ids["unit"], ids["hope"]], [ids["dog"], ids["it"]]], np.int32)
+    asked = np.zeros(SIZE, np.bool_)
+    config = replace(NO_RANDOM, frequent_alike=100)
+    found = find_candidates(config, VOCABULARY, senses, asked, no_nearest(), [alike], None)
+    near = in_order(("unit", "dog"), ("hope", "it"))
+    adjectives = set(map(tuple, combinations(("hot", "cold", "icy"), 2)))
+    assert found_in(found, "alike") == near | adjectives
+    two = replace(NO_RANDOM, frequent_alike=2)
+    found = find_candidates(two, VOCABULARY, senses, asked, no_nearest(), [], None)
+    assert found_in(found, "alike") == {("hot", "cold")}
 
 
 def test_nearest_words_are_more_for_words_that_are_asked_about(senses: VocabularySenses) -> None:
     asked = np.zeros(SIZE, np.bool_)
     asked[VOCABULARY.ids["the"]] = True
-    found = find_candidates(NO_RANDOM, VOCABULARY, senses, asked, [ring(2)], None)
+    found = find_candidates(NO_RANDOM, VOCABULARY, senses, asked, [ring(2)], [], None)
     nearest, words = found_in(found, "nearest"), VOCABULARY.words
     assert {("the", words[6]), ("the", words[8])} <= nearest
     assert ("the", words[10]) not in nearest
     assert ("dog", "wolf") in found_in(found, "nearest") | found_in(found, "wordnet")
-    other = find_candidates(NO_RANDOM, VOCABULARY, senses, asked, [ring(2), ring(7)], None)
+    other = find_candidates(NO_RANDOM, VOCABULARY, senses, asked, [ring(2), ring(7)], [], None)
     assert ("the", words[11]) in found_in(other, "nearest")
     assert nearest <= found_in(other, "nearest")
 
@@ -131,6 +150,7 @@ def test_words_that_often_co_occur_are_candidates(corpus: Corpus, tmp_path: Path
         senses,
         np.zeros(len(vocabulary), np.bool_),
         [np.zeros((len(vocabulary), 0), np.int32)],
+        [],
         stream,
     )
     own = found.source == SOURCES.index("cooccurrence")
@@ -148,7 +168,8 @@ def test_words_that_often_co_occur_are_candidates(corpus: Corpus, tmp_path: Path
 
 def everything(senses: VocabularySenses, config: CandidatesConfig) -> Candidates:
     asked = np.arange(SIZE) % 2 == 0
-    return find_candidates(config, VOCABULARY, senses, asked, [ring(1), ring(5)], None)
+    alike = [np.array([[5, 9, 9], [8, 5, 11]], np.int32)]
+    return find_candidates(config, VOCABULARY, senses, asked, [ring(1), ring(5)], alike, None)
 
 
 def test_each_pair_is_there_once_in_order_and_of_words_alone(senses: VocabularySenses) -> None:
@@ -175,10 +196,11 @@ def test_beyond_the_most_the_last_sources_are_dropped(senses: VocabularySenses) 
     config = replace(NO_RANDOM, random=20)
     whole = everything(senses, config)
     counts = {source: len(found_in(whole, source)) for source in SOURCES}
-    first = counts["wordnet"] + counts["affix"] + counts["random"]
+    kept = [source for source in SOURCES if source != "nearest"]
+    first = sum(counts[source] for source in kept)
     assert counts["nearest"] > 5
     capped = everything(senses, replace(config, most=first + 5))
-    for source in ("wordnet", "affix", "random"):
+    for source in kept:
         assert found_in(capped, source) == found_in(whole, source)
     assert len(found_in(capped, "nearest")) == 5
     assert found_in(capped, "nearest") < found_in(whole, "nearest")

@@ -64,13 +64,17 @@ def loss(task: RelationTask, network: Network, corpus: Corpus) -> float:
 
 def test_a_swapped_pair_is_in_the_inverse_relations() -> None:
     head = TorchRelationHead(6, 7, RELATIONS, seed=3)
-    torch.nn.init.normal_(head.negation, generator=torch.Generator().manual_seed(0))
+    for feature in (head.similarity, head.negation):
+        torch.nn.init.normal_(feature, generator=torch.Generator().manual_seed(0))
     one, other = torch.randn(2, 5, 6, generator=torch.Generator().manual_seed(1))
-    negated = torch.tensor([0.0, 1, 0, 1, 1])
-    forward, backward = head(one, other, negated), head(other, one, negated)
+    features = torch.tensor([[0.9, 0], [0.1, 1], [0.5, 0], [-0.2, 1], [0.3, 1]])
+    forward, backward = head(one, other, features), head(other, one, features)
     torch.testing.assert_close(forward, backward[:, INVERSE])
     assert not torch.allclose(forward, backward, atol=1e-3)
-    assert not torch.allclose(forward, head(one, other, 1 - negated), atol=1e-3)
+    for column in range(2):
+        changed = features.clone()
+        changed[:, column] = 1 - changed[:, column]
+        assert not torch.allclose(forward, head(one, other, changed), atol=1e-3)
 
 
 def test_heads_of_one_seed_are_equal_and_leave_the_global_generator_alone() -> None:

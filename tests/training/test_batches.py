@@ -7,7 +7,13 @@ from tests.draws import assert_drawn_as_often_as
 
 from pair2vec.errors import UsageError
 from pair2vec.text.vocabulary import SPECIAL_TOKENS
-from pair2vec.training.batches import NegativeSampler, NegativesConfig, TripleTensors, nearest_words
+from pair2vec.training.batches import (
+    NegativeSampler,
+    NegativesConfig,
+    TripleTensors,
+    nearest_among,
+    nearest_words,
+)
 from pair2vec.triples.epoch import TripleBatch
 
 CPU = torch.device("cpu")
@@ -42,6 +48,23 @@ def test_nearest_words_are_those_of_a_full_search(rows_at_once: int) -> None:
 def test_all_other_words_can_be_the_nearest() -> None:
     nearest = nearest_words(torch.randn(9, 3, generator=generator()), 4)
     assert set(nearest[6].tolist()) == {4, 5, 7, 8}
+
+
+def test_nearest_among_some_words_are_of_them_alone() -> None:
+    vectors = torch.randn(50, 8, generator=generator())
+    some = [7, 11, 12, 30, 41, 49]
+    pairs = nearest_among(vectors, some, 3)
+    assert pairs.shape == (2, 18)
+    for word in some:
+        others = [other for other in some if other != word]
+        cosine = {
+            other: float(torch.cosine_similarity(vectors[word], vectors[other], dim=0))
+            for other in others
+        }
+        nearest = pairs[1, pairs[0] == word].tolist()
+        assert nearest == sorted(others, key=lambda n: -cosine[n])[:3]
+    assert nearest_among(vectors, [9], 3).shape == (2, 0)
+    assert nearest_among(vectors, some, 100).shape == (2, 30)
 
 
 @pytest.mark.parametrize("typed", [0, 1, 3])

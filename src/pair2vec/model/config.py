@@ -39,6 +39,7 @@ _SHAPES = {
     "relation.output.bias": "K",
     "relation.output.weight": "K U",
     "relation.negation": "K",
+    "relation.similarity": "K",
 }
 """The arrays of networks by a pattern of their names; each size stands alone before 3 of it do."""
 _SIZE = re.compile(r"(\d*)([A-Z]?)(?: |$)")

@@ -3,7 +3,9 @@
 Two layers, and the same for a pair and the pair swapped: with h(x, y) the hidden units, the score
 of relation r is V_r·h(x, y) + V_r'·h(y, x), where r' is the relation of y to x (itself where it is
 symmetric). So a pair is as probably hypernym and hyponym as the swapped pair is hyponym and
-hypernym, by construction.
+hypernym, by construction. Two features of the words are added, each with a weight for every
+relation: their cosine similarity, since most words far from each other are in no relation, and
+whether one is spelled as the negation of the other.
 
 Shapes: N pairs, D dimension, H hidden units, K relations, no relation being the last.
 """
@@ -25,6 +27,9 @@ from pair2vec.relations.word_forms import is_negated_form
 
 CONFIG_KEY = "relations"
 """Of the model's config: names, inverses and calibration of the head."""
+WORD_FEATURES = ("relation.similarity", "relation.negation")
+"""The tensors with the weights of what a head is told of the words, (K,) each: their cosine
+similarity, and 1 where one is spelled as the negation of the other."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,17 +68,18 @@ class RelationHead:
         self._output = np.ascontiguousarray(np.concatenate([output, output[inverse]], axis=1).T)
         symmetric = [
             (values + values[inverse]) / 2
-            for values in (saved.array("relation.output.bias"), saved.array("relation.negation"))
+            for values in map(saved.array, ("relation.output.bias", *WORD_FEATURES))
         ]
-        self._bias, self._negation = symmetric
+        self._bias, *features = symmetric
+        self._features = np.stack(features)
 
-    def logits(self, forward: FloatArray, backward: FloatArray, negated: FloatArray) -> FloatArray:
+    def logits(self, forward: FloatArray, backward: FloatArray, features: FloatArray) -> FloatArray:
         """The scores of each relation before calibration: (N, K).
 
         Args:
             forward: R(x, y), (N, D).
             backward: R(y, x), (N, D).
-            negated: 1 where one word is spelled as the negation of the other, else 0: (N,).
+            features: `WORD_FEATURES` of the words, (N, 2).
         """
         scale = np.float32(np.sqrt(forward.shape[1]))
         one_way, other_way = normalise(forward) * scale, normalise(backward) * scale
@@ -81,7 +87,7 @@ class RelationHead:
         opposed = (one_way - other_way) @ self._differences
         hidden = np.concatenate([shared + opposed, shared - opposed], axis=1)
         np.maximum(hidden, 0, out=hidden)
-        scores: FloatArray = hidden @ self._output + self._bias + negated[:, None] * self._negation
+        scores: FloatArray = hidden @ self._output + self._bias + features @ self._features
         return scores
 
     def calibrated(self, logits: FloatArray) -> FloatArray:
@@ -111,9 +117,11 @@ class HeadScorer:
             block = slice(start, start + len(first))
             one, other = pairs.inputs(first), pairs.inputs(second)
             forward, backward = pairs.compose(one, other), pairs.compose(other, one)
-            scores[block] = self._head.logits(
-                forward, backward, negated_forms(first, second, words)
-            )
+            if not pairs.has_unit_inputs:
+                one, other = normalise(one), normalise(other)
+            cosines = np.einsum("nd,nd->n", one, other)
+            features = np.stack([cosines, negated_forms(first, second, words)], axis=1)
+            scores[block] = self._head.logits(forward, backward, features)
             start = block.stop
         return scores
 

@@ -7,7 +7,7 @@ Shapes: V vocabulary, n nearest words, P candidates.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Annotated
@@ -21,7 +21,7 @@ from pair2vec.teaching.wordnet_pairs import VocabularySenses
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 from pair2vec.triples.epoch import TripleStream
 
-SOURCES = ("wordnet", "affix", "random", "cooccurrence", "nearest")
+SOURCES = ("affix", "alike", "wordnet", "random", "cooccurrence", "nearest")
 """The first that has a pair is its source."""
 
 OPPOSITE_AFFIXES = (
@@ -34,6 +34,15 @@ OPPOSITE_AFFIXES = (
 )
 """Beginnings that tell opposites apart."""
 OPPOSITE_ENDINGS = (("ful", "less"), ("", "less"), ("er", "ee"), ("or", "ee"), ("phile", "phobe"))
+OPPOSITE_PARTS = (
+    *(("in", "out"), ("on", "off"), ("up", "down"), ("over", "under"), ("front", "back")),
+    *(("fore", "back"), ("white", "black"), ("left", "right"), ("high", "low"), ("hard", "soft")),
+    *(("open", "close"), ("top", "bottom"), ("long", "short"), ("day", "night"), ("head", "tail")),
+)
+"""Words that others begin or end with: *whitelist* and *blacklist*, *login* and *logout*."""
+POS_ALIKE = ("v", "a")
+"""Words of these parts of speech are compared with others of their own, too: most of a verb's
+nearest words are its forms and what it is done to, and *show* is not even near *hide*."""
 _SHORTEST_REST = 3
 
 _SEEN_PAIRS = 3
@@ -46,6 +55,10 @@ class CandidatesConfig:
 
     nearest: Size = 100
     """Nearest words by each table, for words of WordNet and their forms."""
+    nearest_alike: Size = 60
+    """The same among words of one part of speech, verbs or adjectives, in their base forms."""
+    frequent_alike: OptionalCount = 1_500
+    """So many most frequent words of one part of speech are all paired with each other."""
     nearest_others: Size = 25
     """The same for other words, mostly names and numbers."""
     wordnet_steps: Annotated[int, Range(least=0, most=10)] = 2
@@ -78,6 +91,7 @@ def find_candidates(
     senses: VocabularySenses,
     asked: NDArray[np.bool_],
     nearest: Sequence[NDArray[np.int32]],
+    alike: Sequence[NDArray[np.integer]],
     stream: TripleStream | None,
 ) -> Candidates:
     """Candidates of all sources.
@@ -88,12 +102,14 @@ def find_candidates(
         senses: Its words in WordNet.
         asked: Of each word, whether it is one of WordNet or a form of one, (V,).
         nearest: By each table, the ids of each word's nearest words, (V, n), nearest first.
+        alike: Pairs of ids (2, P) that are nearest among words of one part of speech.
         stream: Triples of the corpus, to count co-occurrences in; None for no such candidates.
     """
     size, random = len(vocabulary), np.random.default_rng(config.seed)
     by_source = {
         "wordnet": _wordnet_pairs(config, senses, size, random),
         "affix": _affix_pairs(vocabulary),
+        "alike": _united(pair_keys(x, y, size) for x, y in [*alike, *_frequent(config, senses)]),
         "cooccurrence": _cooccurring(config, stream, size) if stream else np.zeros(0, np.int64),
         "nearest": _nearest_pairs(config, asked, nearest, size),
         "random": _random_pairs(config, vocabulary, random),
@@ -123,20 +139,28 @@ def _wordnet_pairs(
     config: CandidatesConfig, senses: VocabularySenses, size: int, random: np.random.Generator
 ) -> Int64Array:
     """WordNet's neighbourhoods, whatever the relation."""
-    parts = [np.zeros(0, np.int64)]
+    parts = []
     for word, words in senses.neighbourhoods(config.wordnet_steps):
         near = np.array(words, np.int64)
         if len(near) > config.wordnet_most:
             near = random.choice(near, config.wordnet_most, replace=False)
         parts.append(np.minimum(word, near) * size + np.maximum(word, near))
-    return np.unique(np.concatenate(parts))
+    return _united(parts)
+
+
+def _frequent(config: CandidatesConfig, senses: VocabularySenses) -> Iterator[NDArray[np.integer]]:
+    """All pairs of the most frequent words of each of `POS_ALIKE`, as ids (2, P)."""
+    for pos in POS_ALIKE:
+        words = np.array(senses.with_pos(pos)[: config.frequent_alike], np.int64)
+        yield words[np.stack(np.triu_indices(len(words), 1))]
 
 
 def _affix_pairs(vocabulary: Vocabulary) -> Int64Array:
     """Words that differ by affixes of opposites: *enable* and *disable*."""
     ids = {word: n for word, n in vocabulary.ids.items() if n >= len(SPECIAL_TOKENS)}
     x, y = [], []
-    for pairs, cut in ((OPPOSITE_AFFIXES, _without_beginning), (OPPOSITE_ENDINGS, _without_ending)):
+    beginnings, endings = OPPOSITE_AFFIXES + OPPOSITE_PARTS, OPPOSITE_ENDINGS + OPPOSITE_PARTS
+    for pairs, cut in ((beginnings, _without_beginning), (endings, _without_ending)):
         for affixes in pairs:
             for words in _by_rest(ids, affixes, cut).values():
                 for first, second in combinations(words, 2):
@@ -196,13 +220,17 @@ def _nearest_pairs(
     nearest: Iterable[NDArray[np.int32]],
     size: int,
 ) -> Int64Array:
-    parts = [np.zeros(0, np.int64)]
+    parts = []
     for table in nearest:
         counts = np.where(asked, config.nearest, config.nearest_others).clip(max=table.shape[1])
         chosen = np.arange(table.shape[1]) < counts[:, None]
         x = np.repeat(np.arange(size), counts)
         parts.append(pair_keys(x, table[chosen].astype(np.int64), size))
-    return np.unique(np.concatenate(parts))
+    return _united(parts)
+
+
+def _united(parts: Iterable[Int64Array]) -> Int64Array:
+    return np.unique(np.concatenate([np.zeros(0, np.int64), *parts]))
 
 
 def _random_pairs(

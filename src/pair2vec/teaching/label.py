@@ -33,6 +33,7 @@ from pair2vec.runtime.jobs import JobFolder, content_hash
 from pair2vec.runtime.storage import write_file
 from pair2vec.teaching.calibration import Calibrations, Cascade, Teach, calibrate
 from pair2vec.teaching.candidates import (
+    POS_ALIKE,
     SOURCES,
     CandidatesConfig,
     find_candidates,
@@ -66,7 +67,7 @@ from pair2vec.teaching.vector_teacher import (
 from pair2vec.teaching.wordnet_pairs import VocabularySenses
 from pair2vec.text.corpus import Corpus
 from pair2vec.text.vocabulary import SPECIAL_TOKENS
-from pair2vec.training.batches import nearest_words
+from pair2vec.training.batches import nearest_among, nearest_words
 from pair2vec.triples.epoch import TriplesConfig, TripleStream
 from pair2vec.word_vectors.formats import WordVectors
 from pair2vec.wordnet.dictionary import DICTIONARY_FILES, WordNet
@@ -95,8 +96,9 @@ class LabelConfig:
     teacher: TeacherConfig = field(default_factory=TeacherConfig)
     most_read: Count = 10_000_000
     """Of the candidates, about so many are read by the language model: of those that the quick
-    teachers find may be related, the ones of the most frequent words, WordNet's neighbourhoods up
-    to rarer ones. The others keep the quick teachers' labels."""
+    teachers find may be related, first those of one part of speech, then the ones of the most
+    frequent words, WordNet's neighbourhoods up to rarer ones. The others keep the quick teachers'
+    labels."""
     seed: Seed = 0
 
     def __post_init__(self) -> None:
@@ -191,10 +193,8 @@ def _pairs(
         return read_arrays(path)
     vocabulary = inputs.corpus.vocabulary
     count = min(config.candidates.nearest, len(vocabulary) - len(SPECIAL_TOKENS) - 1)
-    nearest = [
-        nearest_words(torch.from_numpy(table.vectors).to(device), count).numpy()
-        for table in inputs.tables
-    ]
+    vectors = [torch.from_numpy(table.vectors).to(device) for table in inputs.tables]
+    nearest = [nearest_words(own, count).numpy() for own in vectors]
     senses = VocabularySenses(inputs.wordnet, vocabulary.words)
     source = LabelSource(
         inputs.wordnet, vocabulary, senses, definitions, nearest[0][:, :_NEAR], seed=config.seed
@@ -208,12 +208,18 @@ def _pairs(
     mixed = source.mixed_pairs()._asdict()
     arrays |= {f"{MIXED}.{name}": column for name, column in mixed.items()}
     asked = np.array([bool(base_forms(inputs.wordnet, word)) for word in vocabulary.words])
+    alike = [
+        nearest_among(own, senses.with_pos(pos), config.candidates.nearest_alike).numpy()
+        for pos in POS_ALIKE
+        for own in vectors
+    ]
     candidates = find_candidates(
         config.candidates,
         vocabulary,
         senses,
         asked,
         nearest,
+        alike,
         TripleStream(inputs.corpus, inputs.triples),
     )
     arrays |= {f"candidates.{name}": column for name, column in vars(candidates).items()}
@@ -261,9 +267,11 @@ class _Labeller:
         is_random = source == SOURCES.index("random")
         # Few, and what vectors know least of: opposites by affix are seldom found near each other.
         is_affix = source == SOURCES.index("affix")
-        # People ask about frequent words, and about words that something connects.
-        is_near = source == SOURCES.index("wordnet")
-        ranks = np.maximum(x, y) * np.where(is_near, 1, _CONNECTED)
+        # People ask about frequent words, about words that something connects, and about opposites:
+        # those are mostly verbs and adjectives, however rare in a text.
+        of_source = np.full(len(SOURCES), _CONNECTED)
+        of_source[SOURCES.index("wordnet")], of_source[SOURCES.index("alike")] = 1, 0
+        ranks = np.maximum(x, y) * of_source[source]
         read, *quick = teachers.values()
         labeller = Cascade(read, quick, calibrations)
         share = self._whole_config.most_read / max(1, int((~is_random).sum()))

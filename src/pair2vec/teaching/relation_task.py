@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
+from pair2vec.encoders.pair import unit_rows
 from pair2vec.ranges import (
     BatchSize,
     Count,
@@ -108,13 +109,14 @@ class TorchRelationHead(nn.Module):
             torch.manual_seed(seed)
             self.hidden = nn.Linear(2 * dimension, hidden)
             self.output = nn.Linear(hidden, count)
+        self.similarity = nn.Parameter(torch.zeros(count))
         self.negation = nn.Parameter(torch.zeros(count))
         self.register_buffer("_inverse", torch.tensor(relations.inverse), persistent=False)
 
     _inverse: Tensor
 
-    def forward(self, forward: Tensor, backward: Tensor, negated: Tensor) -> Tensor:
-        """Scores (B, K) from R(x, y) and R(y, x), (B, D), and whether a word negates the other."""
+    def forward(self, forward: Tensor, backward: Tensor, features: Tensor) -> Tensor:
+        """Scores (B, K) from R(x, y) and R(y, x), (B, D), and features of the words, (B, 2)."""
         scale = forward.shape[1] ** 0.5
         x, y = (functional.normalize(pairs.float(), dim=1) * scale for pairs in (forward, backward))
         first = torch.relu(self.hidden(torch.cat([x, y], dim=1)))
@@ -122,8 +124,15 @@ class TorchRelationHead(nn.Module):
         weight = self.output.weight
         scores = functional.linear(first, weight) + functional.linear(second, weight[self._inverse])
         bias = (self.output.bias + self.output.bias[self._inverse]) / 2
-        negation = (self.negation + self.negation[self._inverse]) / 2
-        return scores + bias + negated[:, None] * negation
+        of_words = torch.stack([self.similarity, self.negation])
+        return scores + bias + features @ ((of_words + of_words[:, self._inverse]) / 2)
+
+
+def word_features(vectors: Tensor, indices: Tensor, negated: Tensor) -> Tensor:
+    """What the head is told of the words of pairs (2, B) of rows of `vectors`: (B, 2)."""
+    unit = unit_rows(vectors)
+    cosines = (unit[indices[0]] * unit[indices[1]]).sum(dim=1)
+    return torch.stack([cosines, negated], dim=1)
 
 
 class PairAnchor:
@@ -191,7 +200,7 @@ class RelationTask:
         vectors = network.pair_words[rows].requires_grad_()
         with self._autocast(vectors.device):
             forward, backward = self._pairs(network, vectors, indices)
-            scores = self.head(forward, backward, negated)
+            scores = self.head(forward, backward, word_features(vectors, indices, negated))
         # Both with soft and with hard labels the cross-entropy; their entropy is constant.
         loss = -(targets * scores.float().log_softmax(dim=1)).sum(dim=1).mean()
         loss = loss + self._anchor.loss(rows, indices, forward, backward)
@@ -273,8 +282,9 @@ class RelationTask:
         tensors = {f"relation.{name}": tensor for name, tensor in self.head.state_dict().items()}
         pairs, label = self._held_out
         rows, indices = torch.unique(torch.stack([pairs.x, pairs.y]), return_inverse=True)
-        found = self._pairs(network, network.pair_words[rows], indices)
-        scores = self.head(*found, pairs.negated.float())
+        vectors = network.pair_words[rows]
+        features = word_features(vectors, indices, pairs.negated.float())
+        scores = self.head(*self._pairs(network, vectors, indices), features)
         names, inverse = self._relations
         logits = scores.float().cpu().numpy()
         calibration = calibrate([logits], label)

@@ -38,6 +38,8 @@ from pair2vec.wordnet.relations import sense_antonyms
 _LEVEL_WEIGHTS = {"n": (1.0, 0.5), "v": (1.0,)}
 """Of hypernyms one and two edges above: two edges above a verb there are only *move* and *make*."""
 _USUAL_SENSES = 2
+_USUAL_POS = 0.2
+"""The least probability of a part of speech that a word is often meant in."""
 _MOST_SIBLINGS = 60
 """Under a hypernym with more hyponyms than these, such as *person*, kinds have little in common."""
 _MOST_TARGETS = 200
@@ -68,12 +70,17 @@ class VocabularySenses:
         self._of_synset: defaultdict[SynsetId, list[WordSense]] = defaultdict(list)
         self.synsets: dict[int, list[SynsetId]] = {}
         """Of each word that has a sense."""
+        self._pos: dict[int, defaultdict[str, float]] = {}
+        """The probabilities of its parts of speech."""
         self._usual: defaultdict[SynsetId, list[WordSense]] = defaultdict(list)
         """Of each synset the words that mean it often: it is one of their two likeliest senses."""
         for word, spelling in enumerate(words):
             senses = sense_probabilities(wordnet, spelling)
             if senses:
                 self.synsets[word] = [synset for synset, _, _ in senses]
+                self._pos[word] = defaultdict(float)
+                for _, probability, pos in senses:
+                    self._pos[word][pos] += probability
             usual = sorted(senses, key=lambda sense: -sense[1])[:_USUAL_SENSES]
             for entry in senses:
                 synset, probability, pos = entry
@@ -81,6 +88,10 @@ class VocabularySenses:
                 self._of_synset[synset].append(sense)
                 if entry in usual:
                     self._usual[synset].append(sense)
+
+    def with_pos(self, pos: str) -> list[int]:
+        """The words that are often meant in this part of speech, in the order of their ids."""
+        return [word for word, own in self._pos.items() if own[pos] >= _USUAL_POS]
 
     def relation_weights(self, names: Sequence[str], size: int) -> RelationWeights:
         """The weight of each of the relations `names` for all related pairs of ids below `size`.

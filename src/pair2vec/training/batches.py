@@ -3,7 +3,7 @@
 Shapes: V vocabulary, B triples, K negative words per side.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import NamedTuple
@@ -132,6 +132,18 @@ def nearest_words(vectors: Tensor, count: int, rows_at_once: int = 2048) -> Tens
         cosine[torch.arange(len(rows)), torch.arange(start, start + len(rows))] = -2
         nearest[start : start + len(rows)] = cosine.topk(count).indices.int().cpu()
     return nearest
+
+
+def nearest_among(vectors: Tensor, words: Sequence[int], count: int) -> Tensor:
+    """Each of some words with its nearest others of them, as pairs of ids: (2, P)."""
+    special = len(SPECIAL_TOKENS)
+    ids = torch.tensor([*range(special), *words])
+    count = min(count, len(words) - 1)
+    if count < 1:
+        return torch.zeros(2, 0, dtype=torch.int32)
+    nearest = nearest_words(vectors[ids.to(vectors.device)], count)[special:]
+    pairs = ids[special:, None].expand(-1, count), ids[nearest.long()]
+    return torch.stack([column.flatten() for column in pairs]).int()
 
 
 class BatchSource(NamedTuple):
