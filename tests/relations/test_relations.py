@@ -16,7 +16,7 @@ from pair2vec.relations.definitions import RelationDefinition, read_definitions
 from pair2vec.relations.examples import find_examples, unrelated_pairs
 from pair2vec.relations.features import PatternScores, RelationFeatures
 from pair2vec.relations.regression import shift_prior
-from pair2vec.relations.relations import Relations
+from pair2vec.relations.relations import Relations, neighbour_order
 from pair2vec.text.vocabulary import UnknownWordError
 
 OTHERS = "the , . and or is of in neither nor".split()
@@ -164,17 +164,27 @@ def test_neighbours_are_the_words_with_the_highest_probability(
     everyone = [word for word in OTHERS + CONTENT if word != "a3"]
     ids = model.vocabulary.ids
     cosines = model.unit_words[[ids[word] for word in everyone]] @ model.unit_words[ids["a3"]]
-    # The cosine of the words counts in a symmetric relation.
-    for column, (name, weight) in enumerate((("like", 2.0), ("above", 0.0))):
+    ranks = np.array([ids[word] for word in everyone])
+    for column, name in enumerate(("like", "above")):
         found = relations.neighbours("a3", name, top=5)
         scores = relations.predict_proba([("a3", word) for word in everyone])[:, column]
-        order = np.argsort(-scores * np.exp(weight * cosines), kind="stable")[:5]
+        order = np.argsort(-neighbour_order(scores, cosines, ranks), kind="stable")[:5]
         assert [match.score for match in found] == pytest.approx(scores[order].tolist(), abs=1e-4)
     among = relations.neighbours("a3", "like", among=["b3", "c3", "a3"])
     assert {match.word for match in among} == {"b3", "c3"}
     typed = relations.typed_neighbours("a3", top=3)
     assert {match.relation for match in typed} <= {"like", "above"}
     assert typed[0].score >= found[0].score - 1e-6
+
+
+def test_of_equally_probable_neighbours_the_similar_and_the_frequent_come_first() -> None:
+    scores, cosines = np.full(3, 0.9, np.float32), np.array([0.1, 0.5, 0.1], np.float32)
+    ids = np.array([500, 500, 40])
+    assert neighbour_order(scores, cosines, ids, 0.0, 0.0) == pytest.approx([0.9] * 3)
+    by_similarity = neighbour_order(scores, cosines, ids, 3.0, 0.0)
+    assert by_similarity[1] / by_similarity[0] == pytest.approx(np.exp(1.2))
+    by_frequency = neighbour_order(scores, cosines, ids, 0.0, 0.5)
+    assert by_frequency[2] / by_frequency[0] == pytest.approx(np.sqrt(501 / 41))
 
 
 @pytest.mark.parametrize(

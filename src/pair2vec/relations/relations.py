@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -20,8 +20,9 @@ from pair2vec.text.vocabulary import look_up_word
 CANDIDATES = 6_000
 """How many words neighbours are chosen from: the nearest to the query's word."""
 
-_COSINE_WEIGHT = np.float32(2)
-"""How much the cosine of the two words counts in the order of neighbours."""
+SIMILARITY_WEIGHT, FREQUENCY_WEIGHT = 2.0, 0.0
+"""How much the cosine of the two words and the frequency of the neighbour count in the order of
+neighbours."""
 
 
 class RelationScorer(Protocol):
@@ -53,6 +54,33 @@ class FittedScorer:
         features = RelationFeatures(self._space, self._definitions, examples)
         words = self._space.unit_words
         return features, fit_relations(features, examples, len(self._definitions), words)
+
+
+class _Neighbours(NamedTuple):
+    """Candidates for the neighbours of a word."""
+
+    ids: IntArray
+    """(N,)"""
+    probabilities: FloatArray
+    """(N, K)"""
+    cosines: FloatArray
+    """With the word, (N,)."""
+
+
+def neighbour_order(
+    scores: FloatArray,
+    cosines: FloatArray,
+    ids: IntArray,
+    similarity: float = SIMILARITY_WEIGHT,
+    frequency: float = FREQUENCY_WEIGHT,
+) -> FloatArray:
+    """What neighbours are sorted by, (N,): the probability, moved by two properties of the word.
+
+    A head is as sure of *hot* / *tasteless* as of *hot* / *cold*; who asks means the word that is
+    used alike, and the more usual one. The weights were chosen by `benchmarks/neighbours.py`.
+    """
+    order: FloatArray = scores * np.exp(np.float32(similarity) * cosines)
+    return order * (ids + 1.0).astype(np.float32) ** np.float32(-frequency)
 
 
 class Relations:
@@ -141,8 +169,8 @@ class Relations:
     ) -> list[Match]:
         """The words y that are most probably in a relation to a word x.
 
-        Those of a symmetric relation are ranked by probability and cosine together: of two
-        equally probable antonyms, the one that occurs in the contexts of x is meant.
+        They are in the order of `neighbour_order`: of two equally probable antonyms, the one that
+        occurs in the contexts of x is meant.
 
         Args:
             word: The word x.
@@ -151,16 +179,12 @@ class Relations:
             among: Words to choose from; by default the 6 000 nearest to x.
             unrelated: As in `predict_proba`.
         """
-        is_symmetric = self.definition(relation).symmetric
-        ids, probabilities = self._score_candidates(word, among, unrelated)
-        scores = probabilities[:, self.names.index(relation)]
-        order = scores
-        if is_symmetric:
-            words = self.space.unit_words
-            cosines = words[ids] @ words[look_up_word(word, self._vocabulary)]
-            order = scores * np.exp(_COSINE_WEIGHT * cosines)
+        self.definition(relation)  # is defined, or this raises an error
+        found = self._score_candidates(word, among, unrelated)
+        scores = found.probabilities[:, self.names.index(relation)]
+        order = neighbour_order(scores, found.cosines, found.ids)
         spelled = self._vocabulary.words
-        return [Match(spelled[ids[n]], float(scores[n])) for n in top_k(order, top)]
+        return [Match(spelled[found.ids[n]], float(scores[n])) for n in top_k(order, top)]
 
     def typed_neighbours(
         self,
@@ -171,27 +195,28 @@ class Relations:
         unrelated: float | None = None,
     ) -> list[RelationMatch]:
         """The words most probably in any one relation to a word, each with that relation."""
-        ids, probabilities = self._score_candidates(word, among, unrelated)
-        best = probabilities[:, :-1].argmax(axis=1)
-        scores = probabilities[np.arange(len(ids)), best]
+        found = self._score_candidates(word, among, unrelated)
+        best = found.probabilities[:, :-1].argmax(axis=1)
+        scores = found.probabilities[np.arange(len(best)), best]
+        order = neighbour_order(scores, found.cosines, found.ids)
         spelled = self._vocabulary.words
         return [
-            RelationMatch(spelled[ids[n]], self.names[best[n]], float(scores[n]))
-            for n in top_k(scores, top)
+            RelationMatch(spelled[found.ids[n]], self.names[best[n]], float(scores[n]))
+            for n in top_k(order, top)
         ]
 
     def _score_candidates(
         self, word: str, among: Iterable[str] | None, unrelated: float | None
-    ) -> tuple[IntArray, FloatArray]:
-        """Candidates for y, and their probabilities."""
+    ) -> _Neighbours:
         x = look_up_word(word, self._vocabulary)
+        words = self.space.unit_words
         if among is None:
-            words = self.space.unit_words
             ids = top_k(words @ words[x], CANDIDATES, (*SPECIAL_IDS, x))
         else:
             chosen = {look_up_word(other, self._vocabulary) for other in among} - {x}
             ids = np.array(sorted(chosen), np.intp)
-        return ids, self.probabilities(np.full_like(ids, x), ids, unrelated)
+        probabilities = self.probabilities(np.full_like(ids, x), ids, unrelated)
+        return _Neighbours(ids, probabilities, words[ids] @ words[x])
 
     def probabilities(self, x: IntArray, y: IntArray, unrelated: float | None = None) -> FloatArray:
         """As `predict_proba`, of pairs of ids."""
