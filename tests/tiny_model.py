@@ -23,6 +23,7 @@ HEAD_FACTS = {
     "scale": 0.5,
     "none": -0.3,
     "unrelated": 0.6,
+    "threshold": 0.6,
 }
 """The config of its relation head."""
 

@@ -48,7 +48,7 @@ INVERSE = {"hypernym": "hyponym"}
 class TableScorer:
     """Relations that are written down, with a probability of 0.9."""
 
-    unrelated = 0.5
+    unrelated = threshold = 0.5
 
     def __init__(self, model: Pair2vec) -> None:
         self._words = model.vocabulary.words

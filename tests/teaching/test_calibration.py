@@ -5,7 +5,7 @@ import pytest
 
 from pair2vec.arrays import FloatArray, Int64Array
 from pair2vec.relations.regression import softmax
-from pair2vec.teaching.calibration import Calibration, calibrate
+from pair2vec.teaching.calibration import Calibration, calibrate, naming_threshold
 
 COUNT = 40_000
 
@@ -149,3 +149,15 @@ def test_a_teacher_of_a_rare_relation_is_not_overruled_by_one_of_frequent_ones()
     assert found.max(axis=1).mean() == pytest.approx(
         (found.argmax(axis=1) == labels).mean(), abs=0.02
     )
+
+
+def test_hardly_a_random_pair_is_as_probable_as_the_threshold() -> None:
+    random = np.random.default_rng(0)
+    related = random.permutation(np.linspace(0, 0.9, 5000))
+    probabilities = np.stack([related, 1 - related], axis=1).astype(np.float32)
+    threshold = naming_threshold(probabilities)
+    assert (related >= threshold).mean() <= 0.004 < (related >= threshold - 0.01).mean()
+    assert threshold == pytest.approx(0.9, abs=0.02)
+    # Where no random pair is likely to be related, one that is likely is named.
+    assert naming_threshold(probabilities * np.float32(0.1)) == 0.5
+    assert naming_threshold(probabilities[:0]) == 0.5

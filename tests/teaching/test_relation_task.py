@@ -254,6 +254,7 @@ def test_the_published_config_says_what_the_head_predicts(
     assert facts["scale"] > 0
     held_out = task_data(corpus.vocabulary).held_out
     assert facts["unrelated"] == pytest.approx(np.mean(held_out.label == 4))
+    assert 0.5 <= facts["threshold"] <= 1
     assert facts["dev"]["pairs"] == len(held_out.x)
     assert model.config["teaching"] == FACTS
     assert pair2vec.load(model.folder).relate("able", "unable")

@@ -23,6 +23,7 @@ from pair2vec.query.search import pair_blocks
 from pair2vec.query.space import PairSpace
 from pair2vec.relations.definitions import NONE
 from pair2vec.relations.regression import softmax
+from pair2vec.relations.relations import THRESHOLD
 from pair2vec.relations.word_forms import is_negated_form
 
 CONFIG_KEY = "relations"
@@ -46,6 +47,8 @@ class HeadConfig:
     """Added to the scaled score of no relation."""
     unrelated: float = 0.5
     """The share of pairs without a relation where the head was calibrated."""
+    threshold: float = THRESHOLD
+    """A relation that is less probable is not named: of random pairs hardly any is."""
 
 
 class RelationHead:
@@ -102,7 +105,7 @@ class HeadScorer:
 
     def __init__(self, head: RelationHead, space: PairSpace) -> None:
         self._head, self._space = head, space
-        self.unrelated = head.config.unrelated
+        self.unrelated, self.threshold = head.config.unrelated, head.config.threshold
 
     def __call__(self, x: IntArray, y: IntArray) -> FloatArray:
         """(N, K) of pairs of ids."""
@@ -146,6 +149,7 @@ def read_head_config(saved: SavedModel) -> HeadConfig:
             scale=float(facts.get("scale", 1.0)),
             none=float(facts.get("none", 0.0)),
             unrelated=float(facts.get("unrelated", 0.5)),
+            threshold=float(facts.get("threshold", THRESHOLD)),
         )
         if not all(isinstance(name, str) and name.isprintable() for name in config.names):
             raise TypeError("a name is no text")

@@ -16,18 +16,16 @@ from pair2vec.query.search import (
 )
 from pair2vec.query.space import Unknown
 from pair2vec.relations.definitions import NONE
-from pair2vec.relations.relations import Relations
+from pair2vec.relations.relations import THRESHOLD, Relations
 
-THRESHOLD = 0.5
-"""A relation that is less probable is not named."""
 UNCLEAR = "unclear"
-"""The name where nothing is as probable as `THRESHOLD`."""
+"""The name where no relation is as probable as `Relations.threshold`, nor none as `THRESHOLD`."""
 OUT_OF_VOCABULARY = "unknown"
 """The name of a pair with an unknown word, where such a pair is not an error."""
 
 _DEFINITIONS = {
     NONE: "x and y are in none of these relations",
-    UNCLEAR: f"nothing is as probable as {100 * THRESHOLD:.0f} %",
+    UNCLEAR: "no relation is probable enough to be named",
 }
 _RUNNERS_UP = 3
 _FIRST_WORDS, _SECOND_WORDS = 80, 10
@@ -45,7 +43,7 @@ class Relation(NamedTuple):
     """How two words x and y are related."""
 
     name: str
-    """Of the most probable relation; "none", or "unclear" where nothing is as probable as 0.5."""
+    """Of the most probable relation; "none", or "unclear" where nothing is probable enough."""
     probability: float
     """Of the most probable relation, also where it is not named."""
     definition: str
@@ -115,7 +113,9 @@ def relate_pairs(
     """The most probable relation of each pair."""
     x, y, known = relations.space.look_up_pairs(pairs, unknown)
     probabilities = relations.probabilities(x[known], y[known], unrelated)
-    is_clear = probabilities.max(axis=1, initial=0) >= THRESHOLD
+    needed = np.full(len(relations.names), relations.threshold, np.float32)
+    needed[-1] = THRESHOLD
+    is_clear = (probabilities >= needed).any(axis=1)
     labels = np.array([*relations.names, UNCLEAR, OUT_OF_VOCABULARY])
     best = np.where(is_clear, probabilities.argmax(axis=1), len(labels) - 2)
     if unknown == "zero":
@@ -150,7 +150,7 @@ def pairs_in_relation(
     )
     probabilities = relations.probabilities(first, second, unrelated)
     column = relations.names.index(name)
-    is_same = probabilities[:, column] >= THRESHOLD
+    is_same = probabilities[:, column] >= relations.threshold
     first, second = first[is_same], second[is_same]
     cosines = pair_cosines(space.pairs, example, first, second, "both")
     scores = probabilities[is_same, column] * cosines

@@ -17,6 +17,9 @@ from pair2vec.relations.regression import UNRELATED, RelationRegression, fit_rel
 from pair2vec.relations.word_forms import is_form
 from pair2vec.text.vocabulary import look_up_word
 
+THRESHOLD = 0.5
+"""Of `RelationScorer.threshold`, at least: what is less probable than this is not even likely."""
+
 CANDIDATES = 6_000
 """How many words neighbours are chosen from: the nearest to the query's word."""
 
@@ -32,6 +35,10 @@ class RelationScorer(Protocol):
     def unrelated(self) -> float:
         """The prior probability of no relation that they are calibrated for."""
 
+    @property
+    def threshold(self) -> float:
+        """A relation that is less probable is not named."""
+
     def __call__(self, x: IntArray, y: IntArray) -> FloatArray:
         """(N, K), no relation being the last."""
 
@@ -40,6 +47,7 @@ class FittedScorer:
     """Fitted to examples and patterns at the first query, which takes two or three seconds."""
 
     unrelated = UNRELATED
+    threshold = THRESHOLD
 
     def __init__(self, definitions: Sequence[RelationDefinition], space: PairSpace) -> None:
         self._definitions, self._space = definitions, space
@@ -111,6 +119,11 @@ class Relations:
         self.space = space
         self._vocabulary = space.vocabulary
         self._scorer = scorer or FittedScorer(self.definitions, space)
+
+    @property
+    def threshold(self) -> float:
+        """A relation that is less probable is not named."""
+        return self._scorer.threshold
 
     @cached_property
     def relates_forms(self) -> bool:

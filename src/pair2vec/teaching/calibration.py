@@ -5,6 +5,7 @@ A cascade of quick teachers and a slow one labels pairs by such calibrations.
 Shapes: N pairs, K relations.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -15,11 +16,15 @@ from torch.nn import functional
 
 from pair2vec.arrays import FloatArray, Int64Array
 from pair2vec.relations.regression import softmax
+from pair2vec.relations.relations import THRESHOLD
 from pair2vec.teaching.vector_teacher import class_weights
 
 _RIDGE = 1e-3
 """What the weights of a teacher pay for differing between relations, per unit of their variance:
 the rarest relations have a dozen held-out pairs."""
+
+_RANDOM_NAMED = 0.004
+"""The share of random pairs that may be called related."""
 
 
 class Calibration(NamedTuple):
@@ -88,6 +93,19 @@ def calibrate(
     last = calibrate([found.scores(*scores)], labels)
     scale = float(last.weights[0, 0])
     return Calibration(found.weights * scale, found.none * scale + last.none)
+
+
+def naming_threshold(probabilities: FloatArray) -> float:
+    """From which probability on a relation is named, by that of random pairs, (N, K).
+
+    The lowest in steps of 0.01 at which at most `_RANDOM_NAMED` of them are in a relation.
+    """
+    related = probabilities[:, :-1].max(axis=1, initial=0)
+    allowed = int(_RANDOM_NAMED * len(related))
+    # So many of the most probable ones may be named; the next one may not.
+    least = float(np.sort(related)[-allowed - 1]) if len(related) > allowed else 0.0
+    step = math.floor(100 * least) + 1
+    return min(max(step / 100, THRESHOLD), 1.0)
 
 
 Teach = Callable[[Int64Array, Int64Array], FloatArray]

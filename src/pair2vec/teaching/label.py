@@ -79,9 +79,11 @@ _PIECE = 500_000
 """Candidates of a piece."""
 _SAMPLE = 200_000
 """Candidates that tell how many are how probably related."""
-_CONNECTED = 3
-"""Where not all candidates are read, those of WordNet's neighbourhoods are read up to words of so
-many times the rank."""
+_RANK_FACTORS = {"alike": 1, "wordnet": 4}
+_OTHER_RANK_FACTOR = 12
+"""Where not all candidates are read, the order is that of their rarer words' ranks times these:
+people ask about frequent words, about words that something connects, and about opposites, which are
+mostly verbs and adjectives, however rare in a text."""
 MIXED = "mixed"
 """The name of pairs of a word of *dev* and one of *train*."""
 _NEAR = 60
@@ -96,9 +98,9 @@ class LabelConfig:
     teacher: TeacherConfig = field(default_factory=TeacherConfig)
     most_read: Count = 10_000_000
     """Of the candidates, about so many are read by the language model: of those that the quick
-    teachers find may be related, first those of one part of speech, then the ones of the most
-    frequent words, WordNet's neighbourhoods up to rarer ones. The others keep the quick teachers'
-    labels."""
+    teachers find may be related, the ones of the most frequent words, WordNet's neighbourhoods up
+    to rarer ones, and words of one part of speech up to the rarest. The others keep the quick
+    teachers' labels."""
     seed: Seed = 0
 
     def __post_init__(self) -> None:
@@ -267,11 +269,8 @@ class _Labeller:
         is_random = source == SOURCES.index("random")
         # Few, and what vectors know least of: opposites by affix are seldom found near each other.
         is_affix = source == SOURCES.index("affix")
-        # People ask about frequent words, about words that something connects, and about opposites:
-        # those are mostly verbs and adjectives, however rare in a text.
-        of_source = np.full(len(SOURCES), _CONNECTED)
-        of_source[SOURCES.index("wordnet")], of_source[SOURCES.index("alike")] = 1, 0
-        ranks = np.maximum(x, y) * of_source[source]
+        factors = np.array([_RANK_FACTORS.get(name, _OTHER_RANK_FACTOR) for name in SOURCES])
+        ranks = np.maximum(x, y) * factors[source]
         read, *quick = teachers.values()
         labeller = Cascade(read, quick, calibrations)
         share = self._whole_config.most_read / max(1, int((~is_random).sum()))

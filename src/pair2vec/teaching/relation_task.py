@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
-from pair2vec.encoders.pair import unit_rows
+from pair2vec.arrays import FloatArray
 from pair2vec.ranges import (
     BatchSize,
     Count,
@@ -32,7 +32,7 @@ from pair2vec.ranges import (
 from pair2vec.relations.head import CONFIG_KEY, negated_forms
 from pair2vec.relations.scores import relation_scores
 from pair2vec.runtime.devices import autocast_bfloat16
-from pair2vec.teaching.calibration import calibrate
+from pair2vec.teaching.calibration import calibrate, naming_threshold
 from pair2vec.teaching.labels import LabelledPairs, RelationNames
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 from pair2vec.training.network import Network
@@ -45,6 +45,10 @@ TEACHING_KEY = "teaching"
 
 _MOST_OFTEN = 10.0
 """How many times as often as one of no relation a pair of the rarest relation is drawn."""
+
+_FREQUENT_WORDS = 20_000
+_RANDOM_PAIRS = 50_000
+"""Of words to choose on up to this rank, for the threshold from which on a relation is named."""
 
 _NETWORK_STATE, _OPTIMISER_STATE = "head.", "optimiser."
 
@@ -130,7 +134,7 @@ class TorchRelationHead(nn.Module):
 
 def word_features(vectors: Tensor, indices: Tensor, negated: Tensor) -> Tensor:
     """What the head is told of the words of pairs (2, B) of rows of `vectors`: (B, 2)."""
-    unit = unit_rows(vectors)
+    unit = functional.normalize(vectors, dim=1)
     cosines = (unit[indices[0]] * unit[indices[1]]).sum(dim=1)
     return torch.stack([cosines, negated], dim=1)
 
@@ -281,23 +285,35 @@ class RelationTask:
         """The tensors of the head by the names a model folder has them under, and its config."""
         tensors = {f"relation.{name}": tensor for name, tensor in self.head.state_dict().items()}
         pairs, label = self._held_out
-        rows, indices = torch.unique(torch.stack([pairs.x, pairs.y]), return_inverse=True)
-        vectors = network.pair_words[rows]
-        features = word_features(vectors, indices, pairs.negated.float())
-        scores = self.head(*self._pairs(network, vectors, indices), features)
         names, inverse = self._relations
-        logits = scores.float().cpu().numpy()
+        logits = self._logits(network, pairs.x, pairs.y, pairs.negated)
         calibration = calibrate([logits], label)
         probabilities = calibration.probabilities(logits)
+        words = torch.unique(torch.cat([pairs.x, pairs.y]))
+        words = words[words < _FREQUENT_WORDS]
+        generator = torch.Generator().manual_seed(self._config.seed)
+        drawn = torch.randint(max(1, len(words)), (2, _RANDOM_PAIRS), generator=generator)
+        x, y = words[drawn[:, drawn[0] != drawn[1]].to(words.device)]
+        random = calibration.probabilities(self._logits(network, x, y, torch.zeros_like(x)))
         facts = {
             "names": list(names),
             "inverse": list(inverse),
             "scale": float(calibration.weights[0, 0]),
             "none": calibration.none,
             "unrelated": float(np.mean(label == len(names) - 1)),
+            "threshold": naming_threshold(random),
             "dev": relation_scores(probabilities, label, names, inverse)._asdict(),
         }
         return PublishedPart(tensors, {CONFIG_KEY: facts, TEACHING_KEY: self._data.facts})
+
+    def _logits(self, network: Network, x: Tensor, y: Tensor, negated: Tensor) -> FloatArray:
+        """The scores of pairs (B,), in float32: (B, K)."""
+        rows, indices = torch.unique(torch.stack([x, y]), return_inverse=True)
+        vectors = network.pair_words[rows]
+        features = word_features(vectors, indices, negated.float())
+        scores = self.head(*self._pairs(network, vectors, indices), features)
+        logits: FloatArray = scores.float().cpu().numpy()
+        return logits
 
 
 class _LabelledTensors(NamedTuple):

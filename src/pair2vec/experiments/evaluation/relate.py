@@ -43,7 +43,7 @@ from pair2vec.model.folder import SavedModel
 from pair2vec.relations.definitions import NONE, read_definitions
 from pair2vec.relations.head import read_head_config
 from pair2vec.relations.regression import UNRELATED
-from pair2vec.relations.relate import THRESHOLD, UNCLEAR
+from pair2vec.relations.relate import UNCLEAR
 from pair2vec.relations.relations import Relations
 from pair2vec.relations.word_forms import is_form
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
@@ -101,7 +101,7 @@ class RelateProtocol:
     """Whether it is another than that of the package."""
     unrelated: float
     """The share of pairs without a relation that the probabilities are calibrated for."""
-    threshold: float = THRESHOLD
+    threshold: float
     """A relation that is less probable is not named."""
     random_words: int = RANDOM_WORDS
     random_seed: int = RANDOM_SEED
@@ -210,6 +210,7 @@ def evaluate_relate(
             vocabulary=len(model.vocabulary) - len(SPECIAL_TOKENS),
             pairs=str(file or PAIRS_FILE),
             own_pairs=file is not None,
+            threshold=scorers[predicts].threshold,
             unrelated=read_head_config(model.saved).unrelated if predicts == HEAD else UNRELATED,
         ),
     )
