@@ -47,12 +47,15 @@ def task_data(vocabulary: Vocabulary, *, taught_label: int | None = None) -> Tas
     labels = rule(x, y) if taught_label is None else np.full(len(x), taught_label)
     soft = np.full((len(x), 5), 0.05, np.float16)
     soft[np.arange(len(x)), labels] = 0.8
-    gold, held_out = (random_pairs(vocabulary, count, seed) for count, seed in ((200, 1), (150, 2)))
+    gold, held_out, mixed = (
+        random_pairs(vocabulary, count, seed) for count, seed in ((200, 1), (150, 2), (150, 3))
+    )
     return TaskData(
         RELATIONS,
         TaughtPairs(x, y, soft),
         LabelledPairs(*gold, rule(*gold)),
         LabelledPairs(*held_out, rule(*held_out)),
+        LabelledPairs(*mixed, rule(*mixed)),
         FACTS,
     )
 

@@ -5,7 +5,7 @@ import pytest
 
 from pair2vec.arrays import FloatArray, Int64Array
 from pair2vec.relations.regression import softmax
-from pair2vec.teaching.calibration import Calibration, calibrate, naming_threshold
+from pair2vec.teaching.calibration import Calibration, calibrate, naming_threshold, prior_shift
 
 COUNT = 40_000
 
@@ -161,3 +161,16 @@ def test_hardly_a_random_pair_is_as_probable_as_the_threshold() -> None:
     # Where no random pair is likely to be related, one that is likely is named.
     assert naming_threshold(probabilities * np.float32(0.1)) == 0.5
     assert naming_threshold(probabilities[:0]) == 0.5
+
+
+def test_a_shift_of_priors_is_recovered_and_is_the_same_for_an_inverse() -> None:
+    random = np.random.default_rng(0)
+    logits = random.standard_normal((COUNT, 5)).astype(np.float32)
+    shift = np.array([-0.4, -1.5, 0.8, 0.8, 0], np.float32)
+    found = prior_shift(logits, drawn(softmax(logits + shift), random), (0, 1, 3, 2, 4))
+    assert found == pytest.approx(shift, abs=0.06)
+    assert found[2] == found[3]
+    # A relation without a held-out pair is called seldom, not never.
+    missing = prior_shift(logits, np.full(COUNT, 4), (0, 1, 3, 2, 4))
+    assert np.isfinite(missing).all()
+    assert missing[:4].max() < -3

@@ -23,7 +23,7 @@ THRESHOLD = 0.5
 CANDIDATES = 6_000
 """How many words neighbours are chosen from: the nearest to the query's word."""
 
-SIMILARITY_WEIGHT, FREQUENCY_WEIGHT = 2.0, 0.0
+SIMILARITY_WEIGHT, FREQUENCY_WEIGHT = 1.0, 0.0
 """How much the cosine of the two words and the frequency of the neighbour count in the order of
 neighbours."""
 

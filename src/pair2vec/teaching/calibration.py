@@ -23,6 +23,9 @@ _RIDGE = 1e-3
 """What the weights of a teacher pay for differing between relations, per unit of their variance:
 the rarest relations have a dozen held-out pairs."""
 
+_SHIFT_RIDGE = 1e-4
+"""What a shift pays for its square: a relation may have no held-out pair."""
+
 _RANDOM_NAMED = 0.004
 """The share of random pairs that may be called related."""
 
@@ -93,6 +96,33 @@ def calibrate(
     last = calibrate([found.scores(*scores)], labels)
     scale = float(last.weights[0, 0])
     return Calibration(found.weights * scale, found.none * scale + last.none)
+
+
+def prior_shift(scores: FloatArray, labels: Int64Array, inverse: Sequence[int]) -> FloatArray:
+    """What to add to scores (N, K) so that each relation is as frequent as its labels: (K,).
+
+    The same for a relation and its inverse, and 0 for no relation. Rare relations are drawn more
+    often to learn from, and by this they are called too often.
+    """
+    count = scores.shape[1]
+    _, columns = torch.unique(
+        torch.tensor([min(k, i) for k, i in enumerate(inverse)]), return_inverse=True
+    )
+    table, targets = torch.from_numpy(scores), torch.from_numpy(labels)
+    shift = torch.zeros(int(columns.max()) + 1, requires_grad=True)
+    optimiser = torch.optim.LBFGS([shift], max_iter=200, line_search_fn="strong_wolfe")
+
+    def loss() -> torch.Tensor:
+        optimiser.zero_grad()
+        value = functional.cross_entropy(table + shift[columns], targets)
+        value = value + _SHIFT_RIDGE * shift.square().sum()
+        value.backward()  # type: ignore[no-untyped-call]
+        return value
+
+    optimiser.step(loss)  # type: ignore[no-untyped-call]
+    found: FloatArray = shift.detach()[columns].numpy()
+    found -= found[count - 1]
+    return found
 
 
 def naming_threshold(probabilities: FloatArray) -> float:

@@ -40,6 +40,7 @@ from pair2vec.teaching.candidates import (
 )
 from pair2vec.teaching.label_folder import (
     LABELS_FILE,
+    MIXED,
     PAIRS_FILE,
     TEACHER_FILE,
     Labels,
@@ -84,8 +85,6 @@ _OTHER_RANK_FACTOR = 12
 """Where not all candidates are read, the order is that of their rarer words' ranks times these:
 people ask about frequent words, about words that something connects, and about opposites, which are
 mostly verbs and adjectives, however rare in a text."""
-MIXED = "mixed"
-"""The name of pairs of a word of *dev* and one of *train*."""
 _NEAR = 60
 """Nearest words that hard negatives are drawn from."""
 

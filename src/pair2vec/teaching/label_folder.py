@@ -12,7 +12,7 @@ import json
 import logging
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,8 @@ from pair2vec.teaching.relation_task import TaughtPairs
 
 _log = logging.getLogger(__name__)
 
+MIXED: Literal["mixed"] = "mixed"
+"""The name of pairs of a word of *dev* and one of *train*."""
 PAIRS_FILE, TEACHER_FILE, LABELS_FILE = "pairs.safetensors", "teacher.safetensors", "labels.json"
 _REPAIR_HINT = f"delete {LABELS_FILE} and give the same command with --resume to make it again"
 
@@ -54,8 +56,8 @@ class Labels:
             raise InputError(f"{path}: is damaged; {_REPAIR_HINT}") from error
         return cls(folder, relations, facts, read_arrays(folder / PAIRS_FILE))
 
-    def labelled(self, part: Part) -> LabelledPairs:
-        """The pairs of WordNet of a part."""
+    def labelled(self, part: Part | Literal["mixed"]) -> LabelledPairs:
+        """The pairs of WordNet of a part, or those of mixed parts."""
         return read_labelled(self._pairs, part)
 
     def candidates(self) -> Candidates:

@@ -20,7 +20,7 @@ from pair2vec.runtime.devices import find_device
 from pair2vec.runtime.jobs import content_hash
 from pair2vec.teaching.finetune import FinetuneConfig, finetune, word_table
 from pair2vec.teaching.label import LabelConfig, LabelInputs, make_labels
-from pair2vec.teaching.label_folder import LABELS_FILE, Labels
+from pair2vec.teaching.label_folder import LABELS_FILE, MIXED, Labels
 from pair2vec.teaching.relation_task import (
     PairAnchor,
     RelationTask,
@@ -192,6 +192,7 @@ def task_data(config: RelationTaskConfig, labels: Labels) -> TaskData:
         labels.taught(),
         labels.labelled("train"),
         labels.labelled("dev"),
+        labels.labelled(MIXED),
         teaching_record(config, labels),
     )
 
