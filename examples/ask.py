@@ -23,7 +23,7 @@ def main() -> None:
         print(f"  {pair.x} : {pair.y}  {pair.score:.2f}")
 
     relations = model.relations()
-    pairs = [("hot", "cold"), ("paris", "france"), ("copper", "metal"), ("wheel", "senate")]
+    pairs = [("hot", "cold"), ("paris", "france"), ("guitar", "instrument"), ("wheel", "senate")]
     print("predicted relations:")
     for (x, y), row in zip(pairs, relations.predict_proba(pairs), strict=True):
         print(f"  {x} : {y}  {relations.names[row.argmax()]}, probability {row.max():.2f}")

@@ -25,7 +25,9 @@ CANDIDATES = 6_000
 
 SIMILARITY_WEIGHT, FREQUENCY_WEIGHT = 1.0, 0.0
 """How much the cosine of the two words and the frequency of the neighbour count in the order of
-neighbours."""
+neighbours in any relation."""
+_SYMMETRIC_SIMILARITY = 2.0
+"""The same for neighbours in one symmetric relation; in another one it counts nothing."""
 
 
 class RelationScorer(Protocol):
@@ -85,7 +87,7 @@ def neighbour_order(
     """What neighbours are sorted by, (N,): the probability, moved by two properties of the word.
 
     A head is as sure of *hot* / *tasteless* as of *hot* / *cold*; who asks means the word that is
-    used alike, and the more usual one. The weights were chosen by `benchmarks/neighbours.py`.
+    used alike, and the more usual one. The default weights were chosen by `benchmarks/neighbours.py`.
     """
     order: FloatArray = scores * np.exp(np.float32(similarity) * cosines)
     return order * (ids + 1.0).astype(np.float32) ** np.float32(-frequency)
@@ -182,8 +184,8 @@ class Relations:
     ) -> list[Match]:
         """The words y that are most probably in a relation to a word x.
 
-        They are in the order of `neighbour_order`: of two equally probable antonyms, the one that
-        occurs in the contexts of x is meant.
+        Those of a symmetric relation are ranked by probability and cosine together: of two
+        equally probable antonyms, the one that occurs in the contexts of x is meant.
 
         Args:
             word: The word x.
@@ -192,10 +194,10 @@ class Relations:
             among: Words to choose from; by default the 6 000 nearest to x.
             unrelated: As in `predict_proba`.
         """
-        self.definition(relation)  # is defined, or this raises an error
+        similarity = _SYMMETRIC_SIMILARITY if self.definition(relation).symmetric else 0.0
         found = self._score_candidates(word, among, unrelated)
         scores = found.probabilities[:, self.names.index(relation)]
-        order = neighbour_order(scores, found.cosines, found.ids)
+        order = neighbour_order(scores, found.cosines, found.ids, similarity)
         spelled = self._vocabulary.words
         return [Match(spelled[found.ids[n]], float(scores[n])) for n in top_k(order, top)]
 

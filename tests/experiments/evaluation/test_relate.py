@@ -36,7 +36,7 @@ PAIRS = [
 def model(tmp_path_factory: pytest.TempPathFactory) -> Pair2vec:
     """Taught, and with examples of each relation."""
     folder: Path = tmp_path_factory.mktemp("models") / "taught"
-    words = [*EXAMPLES, "enable", "grant", "revoke", "delete", "erase", "hot"]
+    words = [*EXAMPLES, "enable", "pin", "unpin", "crop", "trim", "hot"]
     return load(save_tiny_model(folder, words, hidden=6, seed=ALL_ANSWERS))
 
 
@@ -51,7 +51,7 @@ def test_a_taught_model_is_compared_with_what_it_would_say_untaught(
     assert list(result.held_out.rows) == [HEAD, FITTED, "always none"]
     assert list(result.software) == [HEAD, FITTED]
     fitted = Relations(read_definitions(), model.space)
-    expected = fitted.predict_proba([("grant", "revoke"), ("delete", "erase")])
+    expected = fitted.predict_proba([("pin", "unpin"), ("crop", "trim")])
     found = [called.antonym for called in result.software[FITTED].pairs]
     np.testing.assert_allclose(found, expected[:, 1], rtol=1e-4)
     assert [called.antonym for called in result.software[HEAD].pairs] != found
