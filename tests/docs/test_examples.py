@@ -41,7 +41,7 @@ def test_questions_are_answered() -> None:
         "oregon",
         "hard : soft",
         "guitar : instrument  hypernym",
-        "did you mean cheap",
+        "did you mean chap, cheap",
     ):
         assert line in printed
 

@@ -169,7 +169,8 @@ def test_words_that_often_co_occur_are_candidates(corpus: Corpus, tmp_path: Path
 def everything(senses: VocabularySenses, config: CandidatesConfig) -> Candidates:
     asked = np.arange(SIZE) % 2 == 0
     alike = [np.array([[5, 9, 9], [8, 5, 11]], np.int32)]
-    return find_candidates(config, VOCABULARY, senses, asked, [ring(1), ring(5)], alike, None)
+    near, linked = [ring(1), ring(5)], [np.array([[12, 30, 30], [30, 12, 30]])]
+    return find_candidates(config, VOCABULARY, senses, asked, near, alike, None, linked)
 
 
 def test_each_pair_is_there_once_in_order_and_of_words_alone(senses: VocabularySenses) -> None:

@@ -206,6 +206,13 @@ def teach_command(  # noqa: PLR0913, PLR0917 - the options of a command
     wordnet: Annotated[
         Path | None, typer.Option(help="The folder of WordNet.", show_default="where it is found")
     ] = None,
+    thesaurus: Annotated[
+        Path | None, typer.Option(help="A thesaurus for the teachers: lines head,word,word.")
+    ] = None,
+    dictionary: Annotated[
+        Path | None,
+        typer.Option(help="A dictionary for the teachers: the index file of one of dictd."),
+    ] = None,
     recipe: Annotated[str, typer.Option(help="Of the training on text: fast or tiny.")] = "fast",
     assignments: SetOption = None,
     device: DeviceOption = "auto",
@@ -224,6 +231,7 @@ def teach_command(  # noqa: PLR0913, PLR0917 - the options of a command
     from pair2vec.model.resolve import find_model
     from pair2vec.model.tensors import PRECISIONS
     from pair2vec.runtime.devices import find_device
+    from pair2vec.teaching.lexical_resources import LexicalFiles
     from pair2vec.teaching.teach import (
         TeachInputs,
         TeachRecipe,
@@ -248,6 +256,7 @@ def teach_command(  # noqa: PLR0913, PLR0917 - the options of a command
         wordnet=WordNet.open(wordnet),
         language_model=language_model,
         text_model=load_model(find_model(text_model)) if text_model else None,
+        lexical=LexicalFiles(thesaurus, dictionary),
     )
     folder, model = labels or out.with_name(f"{out.name}.labels"), None
     where = find_device(device)

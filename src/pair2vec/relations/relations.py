@@ -87,7 +87,7 @@ def neighbour_order(
     """What neighbours are sorted by, (N,): the probability, moved by two properties of the word.
 
     A head is as sure of *hot* / *tasteless* as of *hot* / *cold*; who asks means the word that is
-    used alike, and the more usual one. The default weights were chosen by `benchmarks/neighbours.py`.
+    used alike, and the more usual one. `benchmarks/neighbours.py` chose the default weights.
     """
     order: FloatArray = scores * np.exp(np.float32(similarity) * cosines)
     return order * (ids + 1.0).astype(np.float32) ** np.float32(-frequency)

@@ -21,7 +21,7 @@ from pair2vec.teaching.wordnet_pairs import VocabularySenses
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 from pair2vec.triples.epoch import TripleStream
 
-SOURCES = ("affix", "alike", "wordnet", "random", "cooccurrence", "nearest")
+SOURCES = ("affix", "alike", "wordnet", "lexical", "random", "cooccurrence", "nearest")
 """The first that has a pair is its source."""
 
 OPPOSITE_AFFIXES = (
@@ -85,7 +85,7 @@ class Candidates:
     """The index in `SOURCES`."""
 
 
-def find_candidates(
+def find_candidates(  # noqa: PLR0913, PLR0917 - a source each
     config: CandidatesConfig,
     vocabulary: Vocabulary,
     senses: VocabularySenses,
@@ -93,6 +93,7 @@ def find_candidates(
     nearest: Sequence[NDArray[np.int32]],
     alike: Sequence[NDArray[np.integer]],
     stream: TripleStream | None,
+    linked: Sequence[NDArray[np.integer]] = (),
 ) -> Candidates:
     """Candidates of all sources.
 
@@ -104,12 +105,14 @@ def find_candidates(
         nearest: By each table, the ids of each word's nearest words, (V, n), nearest first.
         alike: Pairs of ids (2, P) that are nearest among words of one part of speech.
         stream: Triples of the corpus, to count co-occurrences in; None for no such candidates.
+        linked: Pairs of ids (2, P) that a thesaurus and a dictionary link.
     """
     size, random = len(vocabulary), np.random.default_rng(config.seed)
     by_source = {
         "wordnet": _wordnet_pairs(config, senses, size, random),
         "affix": _affix_pairs(vocabulary),
         "alike": _united(pair_keys(x, y, size) for x, y in [*alike, *_frequent(config, senses)]),
+        "lexical": _united(pair_keys(x, y, size) for x, y in linked),
         "cooccurrence": _cooccurring(config, stream, size) if stream else np.zeros(0, np.int64),
         "nearest": _nearest_pairs(config, asked, nearest, size),
         "random": _random_pairs(config, vocabulary, random),

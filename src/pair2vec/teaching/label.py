@@ -50,6 +50,7 @@ from pair2vec.teaching.label_folder import (
     remove_labels,
 )
 from pair2vec.teaching.labels import PARTS, LabelledPairs, LabelSource, RelationNames
+from pair2vec.teaching.lexical_resources import LexicalFiles, LexicalLinks, find_links
 from pair2vec.teaching.teacher import (
     LanguageModelTeacher,
     Report,
@@ -61,6 +62,7 @@ from pair2vec.teaching.vector_teacher import (
     Features,
     VectorTeacher,
     VectorTeacherConfig,
+    joined,
     pair_features,
     standardised,
     table_features,
@@ -80,7 +82,7 @@ _PIECE = 500_000
 """Candidates of a piece."""
 _SAMPLE = 200_000
 """Candidates that tell how many are how probably related."""
-_RANK_FACTORS = {"alike": 1, "wordnet": 4}
+_RANK_FACTORS = {"alike": 1, "wordnet": 4, "lexical": 4}
 _OTHER_RANK_FACTOR = 12
 """Where not all candidates are read, the order is that of their rarer words' ranks times these:
 people ask about frequent words, about words that something connects, and about opposites, which are
@@ -120,6 +122,9 @@ class LabelInputs(NamedTuple):
     """None is the default one."""
     text_model: SavedModel | None
     """A model of text alone, whose pair vectors the teacher on vectors reads, too."""
+    lexical: LexicalFiles = LexicalFiles()
+    """What a thesaurus and a dictionary link are candidates, and the teacher on vectors reads
+    them."""
 
 
 def make_labels(
@@ -155,9 +160,11 @@ def make_labels(
         return Labels.open(folder)
     with job.claim(resume=resume, overwrite=overwrite):
         definitions = read_definitions()
-        pairs = _pairs(inputs, folder, config, definitions, device)
+        vocabulary, files = inputs.corpus.vocabulary, inputs.lexical
+        links = find_links(files, vocabulary, inputs.wordnet) if files.paths else None
+        pairs = _pairs(inputs, links, folder, config, definitions, device)
         relations = RelationNames.of_definitions(definitions)
-        _Labeller(inputs, folder, config, relations, device, report).run(pairs)
+        _Labeller(inputs, links, folder, config, relations, device, report).run(pairs)
     return Labels.open(folder)
 
 
@@ -174,6 +181,7 @@ def _identity(inputs: LabelInputs, config: LabelConfig) -> dict[str, Any]:
         "wordnet": [content_hash(wordnet / name) for name in DICTIONARY_FILES],
         "language_model": [content_hash(path) for path in files if path.is_file()],
         "text_model": inputs.text_model.fingerprint if inputs.text_model else None,
+        "lexical": {path.name: content_hash(path) for path in inputs.lexical.paths},
     }
 
 
@@ -183,6 +191,7 @@ def _array_hash(array: NDArray[np.float32]) -> str:
 
 def _pairs(
     inputs: LabelInputs,
+    links: LexicalLinks | None,
     folder: Path,
     config: LabelConfig,
     definitions: Sequence[RelationDefinition],
@@ -222,6 +231,7 @@ def _pairs(
         nearest,
         alike,
         TripleStream(inputs.corpus, inputs.triples),
+        [links.pairs()] if links else [],
     )
     arrays |= {f"candidates.{name}": column for name, column in vars(candidates).items()}
     write_tensors(path, save(arrays, metadata=UNSEALED))
@@ -235,13 +245,14 @@ class _Labeller:
     def __init__(
         self,
         inputs: LabelInputs,
+        links: LexicalLinks | None,
         folder: Path,
         config: LabelConfig,
         relations: RelationNames,
         device: torch.device,
         report: Report,
     ) -> None:
-        self._inputs, self._folder = inputs, folder
+        self._inputs, self._links, self._folder = inputs, links, folder
         self._whole_config, self._config = config, config.teacher
         self._relations, self._device, self._report = relations, device, report
         self._random = np.random.default_rng(config.seed)
@@ -254,11 +265,12 @@ class _Labeller:
         config, vocabulary = self._config, self._inputs.corpus.vocabulary
         tables, text_model = self._inputs.tables, self._inputs.text_model
         states = language_model.word_states(config, self._device)
+        features = [pair_features(tables, text_model, vocabulary, self._device)]
+        if self._links:
+            features.append(self._links.features(tables[0].vectors, self._device))
         teachers: dict[str, Teach] = {
             "language model": lambda a, b: self._both_ways(language_model, a, b),
-            "vectors": self._vector_teacher(
-                train, pair_features(tables, text_model, vocabulary, self._device), config.vectors
-            ),
+            "vectors": self._vector_teacher(train, joined(features), config.vectors),
             "states": self._vector_teacher(
                 train, table_features([standardised(states)]), config.states
             ),
@@ -294,6 +306,7 @@ class _Labeller:
             "names": list(self._relations.names),
             "inverse": list(self._relations.inverse),
             "language_model": name,
+            "lexical": [path.name for path in self._inputs.lexical.paths],
             "candidates": len(x),
             "labelled": {part: len(pairs[f"{part}.x"]) for part in PARTS},
         }

@@ -47,8 +47,15 @@ _MOST_HELD_OUT = {"hypernym": 2.0, "co-hyponym": 1.25}
 synonyms more often than WordNet has them."""
 _MOST_INDIRECT = 3_000
 """Antonyms by way of a similar adjective."""
+_LEAST_INDIRECT = 0.15
+"""Their least weight: below it are pairs such as *hot* and *soft*."""
 _NONE_SHARES = {"near": 0.3, "exchanged": 0.3, "random": 0.4}
 _NONE_PER_POSITIVE = 1.0
+_ALIKE_POS = ("v", "a")
+_ALIKE_SHARE = 0.06
+"""Pairs of two verbs, and of two adjectives, in no relation, each per training pair and for
+training alone: nearly all that WordNet relates of them are opposites, synonyms or hypernyms, and
+without these pairs *happy* and *hungry* are taken for opposites."""
 _INFLECTED_SHARE = 0.3
 """Pairs of inflected forms per pair of lemmas, for training alone."""
 _AMBIGUOUS_EDGES = 3
@@ -107,13 +114,16 @@ def part_of(base: str) -> Part:
     return next(part for part, end in zip(PARTS, np.cumsum(_SHARES), strict=True) if place < end)
 
 
+def shortest_base_form(wordnet: WordNet, word: str) -> str:
+    """The shortest of a word's base forms in WordNet and itself; of equally long ones the first."""
+    forms = {word, *(lemma.spelling for lemma in base_forms(wordnet, word))}
+    return min(forms, key=lambda form: (len(form), form))
+
+
 def parts_of_words(wordnet: WordNet, words: Sequence[str]) -> NDArray[np.int8]:
     """The index of the part of each word, (V,): that of its shortest base form in WordNet."""
-    parts = np.empty(len(words), np.int8)
-    for word, spelling in enumerate(words):
-        forms = {spelling, *(lemma.spelling for lemma in base_forms(wordnet, spelling))}
-        parts[word] = PARTS.index(part_of(min(forms, key=lambda form: (len(form), form))))
-    return parts
+    parts = (PARTS.index(part_of(shortest_base_form(wordnet, word))) for word in words)
+    return np.fromiter(parts, np.int8, len(words))
 
 
 class LabelSource:
@@ -167,7 +177,10 @@ class LabelSource:
             # A form may be of another part: *openings* is one of *opening*, and that one of *open*.
             positives = self._of_part(self._with_inflected(positives), part)
         own = self._words_of(part)
-        return self._shuffled([positives, *self._negatives(positives, own, own)])
+        negatives = self._negatives(positives, own, own)
+        if part == "train":
+            negatives += self._unrelated_alike(round(_ALIKE_SHARE * len(positives.x)))
+        return self._shuffled([positives, *negatives])
 
     def mixed_pairs(self) -> LabelledPairs:
         """The same of a word to choose on and one to learn from; in no training pair."""
@@ -238,7 +251,7 @@ class LabelSource:
 
     def _indirect_antonyms(self, senses: VocabularySenses) -> LabelledPairs:
         """For training alone: there are few direct ones, and most are of one spelling."""
-        found = [pair for pair in senses.indirect_antonyms() if pair[2] >= _LEAST_WEIGHT]
+        found = [pair for pair in senses.indirect_antonyms() if pair[2] >= _LEAST_INDIRECT]
         rows = np.array([(x, y) for x, y, _ in found], np.int64).reshape(-1, 2)
         rows = rows[self._known[rows].all(axis=1) & (rows[:, 0] != rows[:, 1])]
         rows = self._random.permutation(rows)[:_MOST_INDIRECT]
@@ -308,6 +321,26 @@ class LabelSource:
         allowed = np.zeros((2, self._size), np.bool_)
         allowed[0, first] = allowed[1, second] = True
         return [self._unrelated(x, y, count, allowed) for x, y, count in drawn]
+
+    def _unrelated_alike(self, count: int) -> list[LabelledPairs]:
+        """So many pairs of training words of each of `_ALIKE_POS`, that WordNet does not connect.
+
+        Half of the more frequent words, as people ask for them.
+        """
+        # By a generator of its own: the held-out pairs are the same with or without these.
+        random = np.random.default_rng(0)
+        allowed = np.zeros((2, self._size), np.bool_)
+        allowed[:, self._words_of("train")] = True
+        pairs = []
+        for pos in _ALIKE_POS:
+            words = np.array(self._senses.with_pos(pos), np.int64)
+            words = words[allowed[0, words]]
+            if len(words):
+                # The square of a share: half of the draws are among the first quarter of the ranks.
+                ranks = (len(words) * random.random((2, 2 * count)) ** 2).astype(np.int64)
+                x, y = words[ranks]
+                pairs.append(self._unrelated(x, y, count, allowed))
+        return pairs
 
     def _have_no_common_ancestor(self, x: Int64Array, y: NDArray[np.int32]) -> NDArray[np.bool_]:
         pairs = zip(x.tolist(), y.tolist(), strict=True)

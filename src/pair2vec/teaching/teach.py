@@ -21,6 +21,7 @@ from pair2vec.runtime.jobs import content_hash
 from pair2vec.teaching.finetune import FinetuneConfig, finetune, word_table
 from pair2vec.teaching.label import LabelConfig, LabelInputs, make_labels
 from pair2vec.teaching.label_folder import LABELS_FILE, MIXED, Labels
+from pair2vec.teaching.lexical_resources import LexicalFiles
 from pair2vec.teaching.relation_task import (
     PairAnchor,
     RelationTask,
@@ -37,7 +38,7 @@ from pair2vec.word_vectors.carry_over import carry_over
 from pair2vec.word_vectors.formats import WordVectors, read_word_vectors
 from pair2vec.wordnet.dictionary import WordNet
 
-_LABEL_FACTS = ("language_model", "weights", "none", "candidates", "labelled")
+_LABEL_FACTS = ("language_model", "lexical", "weights", "none", "candidates", "labelled")
 """What a model's config repeats of its labels."""
 
 
@@ -69,6 +70,8 @@ class TeachInputs:
     """A folder or a GGUF file; None is the default one."""
     text_model: SavedModel | None = None
     """A model of text alone for the teacher on vectors; `start` by default."""
+    lexical: LexicalFiles = field(default_factory=LexicalFiles)
+    """A thesaurus and a dictionary."""
 
     def __post_init__(self) -> None:
         if self.vectors is None and self.start is None:
@@ -219,6 +222,7 @@ def label_pairs(
             inputs.wordnet,
             inputs.language_model,
             inputs.text_model or inputs.start,
+            inputs.lexical,
         ),
         folder,
         recipe.labels,

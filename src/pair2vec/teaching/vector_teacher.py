@@ -147,6 +147,11 @@ def pair_features(
     return features
 
 
+def joined(parts: Sequence[Features]) -> Features:
+    """All features of a pair."""
+    return lambda x, y: torch.cat([part(x, y) for part in parts], dim=1)
+
+
 def table_features(tables: Sequence[Tensor]) -> Features:
     """Of a pair: the two word vectors of each table, and their product, all of length 1."""
     unit = [torch.nn.functional.normalize(table, dim=1) for table in tables]

@@ -63,17 +63,17 @@ GOOD_ANSWERS = {
         "good : bad = hot : ?": "cold",
     },
     "pair": {
-        "hot / cold": "either hot or cold,",
+        "hot / cold": "hard : soft",
         "king / queen": "prince : princess",
         "france / paris": "germany : berlin",
-        "monet / painter": "debussy : composer",
+        "monet / painter": "grieg : composer",
     },
 }
 
 GOOD_VERDICTS = {
     "They arrive before noon. / They arrive after noon.": "opposed",
     "Turn the lights on. / Turn the lights off.": "opposed",
-    "The shop is open. / The shop is not closed.": "same",
+    "The food is cheap. / The food is not expensive.": "same",
 }
 
 FAINT_TEXT = """() => {
@@ -130,7 +130,7 @@ def test_a_newcomer_sees_an_answer_and_what_gave_it(
     sentence = explorer.panel.locator(".sentence")
     expect(sentence).to_have_text("antonym: expensive is the opposite of cheap")
     expect(explorer.message).to_have_text(re.compile(r"^cheap and expensive: antonym, \d\d %$"))
-    facts = "Model: wikipedia · 55,000 words · licence cc-by-sa-4.0"
+    facts = "Model: wikipedia · 62,000 words · licence cc-by-sa-4.0"
     expect(explorer.page.locator("#model")).to_have_text(facts)
     assert "#" not in explorer.page.url
 

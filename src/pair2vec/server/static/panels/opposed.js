@@ -18,7 +18,7 @@ export const opposed = {
   examples: [
     { a: "They arrive before noon.", b: "They arrive after noon." },
     { a: "Turn the lights on.", b: "Turn the lights off." },
-    { a: "The shop is open.", b: "The shop is not closed." },
+    { a: "The food is cheap.", b: "The food is not expensive." },
   ],
   hint: "Type two sentences.",
   isComplete: ({ a, b }) => Boolean(a && b),
