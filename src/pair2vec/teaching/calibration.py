@@ -142,7 +142,7 @@ Teach = Callable[[Int64Array, Int64Array], FloatArray]
 """Log-probabilities (N, K) of pairs of ids."""
 
 
-LEAST_RELATED = 0.5
+LEAST_RELATED = 0.3
 """Where the language model cannot read all pairs: the probability of any relation, by the quick
 teachers, from which on a pair may be related."""
 
