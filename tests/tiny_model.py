@@ -17,13 +17,13 @@ from pair2vec.text.vocabulary import Vocabulary, WordCount
 WORDS = "the , . and or is neither nor of in hot cold up down cheap dear france paris".split()
 PATTERNS = (PatternCount("X and Y", 9), PatternCount("X or Y", 5), PatternCount("the X of Y", 3))
 RELATION_NAMES = ("synonym", "antonym", "hypernym", "hyponym", "none")
-HEAD_FACTS = {
+HEAD_FACTS: dict[str, Any] = {
     "names": list(RELATION_NAMES),
     "inverse": [0, 1, 3, 2, 4],
     "scale": 0.5,
     "none": -0.3,
     "unrelated": 0.6,
-    "threshold": 0.6,
+    "thresholds": [0.6, 0.6, 0.6, 0.6, 0.5],
 }
 """The config of its relation head."""
 

@@ -48,11 +48,12 @@ INVERSE = {"hypernym": "hyponym"}
 class TableScorer:
     """Relations that are written down, with a probability of 0.9."""
 
-    unrelated = threshold = 0.5
+    unrelated = 0.5
 
     def __init__(self, model: Pair2vec) -> None:
         self._words = model.vocabulary.words
         self._names = [*(each.name for each in read_definitions()), "none"]
+        self.thresholds = np.full(len(self._names), 0.5, np.float32)
 
     def __call__(self, x: IntArray, y: IntArray) -> FloatArray:
         rows = np.full((len(x), len(self._names)), 0.1 / (len(self._names) - 1), np.float32)

@@ -18,7 +18,6 @@ from tests.tiny_model import (
 
 from pair2vec.api import Pair2vec, load
 from pair2vec.errors import UsageError
-from pair2vec.relations.relations import THRESHOLD
 from pair2vec.text.vocabulary import UnknownWordError
 
 CONTENT = WORDS[10:]
@@ -45,8 +44,7 @@ def test_the_most_probable_relation_is_named_with_its_probability(model: Pair2ve
         (row,) = model.relations().predict_proba([pair])
         found = model.relate(*pair, top=0)
         assert found.probability == pytest.approx(row.max(), abs=1e-6)
-        needed = THRESHOLD if row.argmax() == len(row) - 1 else HEAD_FACTS["threshold"]
-        if row.max() >= needed:
+        if row.max() >= HEAD_FACTS["thresholds"][row.argmax()]:
             assert found.name == RELATION_NAMES[row.argmax()]
         else:
             assert found.name == "unclear"

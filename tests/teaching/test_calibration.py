@@ -5,7 +5,7 @@ import pytest
 
 from pair2vec.arrays import FloatArray, Int64Array
 from pair2vec.relations.regression import softmax
-from pair2vec.teaching.calibration import Calibration, calibrate, naming_threshold, prior_shift
+from pair2vec.teaching.calibration import Calibration, calibrate, naming_thresholds, prior_shift
 
 COUNT = 40_000
 
@@ -151,16 +151,45 @@ def test_a_teacher_of_a_rare_relation_is_not_overruled_by_one_of_frequent_ones()
     )
 
 
-def test_hardly_a_random_pair_is_as_probable_as_the_threshold() -> None:
+def random_pairs(*highest: float) -> FloatArray:
+    """Probabilities (N, 4): each relation is as probable as `highest` at most, and seldom so."""
     random = np.random.default_rng(0)
-    related = random.permutation(np.linspace(0, 0.9, 5000))
-    probabilities = np.stack([related, 1 - related], axis=1).astype(np.float32)
-    threshold = naming_threshold(probabilities)
-    assert (related >= threshold).mean() <= 0.004 < (related >= threshold - 0.01).mean()
-    assert threshold == pytest.approx(0.9, abs=0.02)
-    # Where no random pair is likely to be related, one that is likely is named.
-    assert naming_threshold(probabilities * np.float32(0.1)) == 0.5
-    assert naming_threshold(probabilities[:0]) == 0.5
+    probabilities = np.zeros((10_000 * len(highest), 4), np.float32)
+    for relation, most in enumerate(highest):
+        rows = slice(10_000 * relation, 10_000 * (relation + 1))
+        probabilities[rows, relation] = most * random.permutation(np.linspace(0, 1, 10_000)) ** 8
+    probabilities[:, -1] = 1 - probabilities.sum(axis=1)
+    return probabilities
+
+
+def named(probabilities: FloatArray, thresholds: FloatArray) -> FloatArray:
+    """The share of pairs that each relation is named of."""
+    best = probabilities.argmax(axis=1)
+    is_named = probabilities.max(axis=1) >= thresholds[best]
+    return (np.bincount(best[is_named], minlength=4)[:-1] / len(probabilities)).astype(np.float32)
+
+
+def test_hardly_a_random_pair_is_in_a_relation_that_is_named() -> None:
+    probabilities = random_pairs(0.9)
+    thresholds = naming_thresholds(probabilities, (0, 1, 2, 3))
+    assert named(probabilities, thresholds).sum() <= 0.004
+    assert named(probabilities, thresholds - np.float32(0.01)).sum() > 0.004
+    assert thresholds[0] == pytest.approx(0.9, abs=0.02)
+    # Where no random pair is likely to be in a relation, that is named wherever it is likely.
+    assert thresholds[1:].tolist() == [0.5, 0.5, 0.5]
+    assert naming_thresholds(probabilities[:0], (0, 1, 2, 3)).tolist() == [0.5] * 4
+
+
+def test_relations_share_the_random_pairs_and_an_inverse_counts_in() -> None:
+    probabilities = random_pairs(0.9, 0.7, 0.6)
+    apart = naming_thresholds(probabilities, (0, 1, 2, 3))
+    shares = named(probabilities, apart)
+    assert shares.sum() <= 0.004
+    assert shares.max() <= 0.002, "a half of a half of the most"
+    assert apart[0] > apart[1] > apart[2] > 0.5
+    united = naming_thresholds(probabilities, (0, 2, 1, 3))
+    assert united[1] == united[2]
+    assert named(probabilities, united)[2] == 0, "all that are as probable are in the inverse"
 
 
 def test_a_shift_of_priors_is_recovered_and_is_the_same_for_an_inverse() -> None:

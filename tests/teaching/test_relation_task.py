@@ -254,7 +254,8 @@ def test_the_published_config_says_what_the_head_predicts(
     assert facts["scale"] > 0
     held_out = task_data(corpus.vocabulary).held_out
     assert facts["unrelated"] == pytest.approx(np.mean(held_out.label == 4))
-    assert 0.5 <= facts["threshold"] <= 1
+    assert len(facts["thresholds"]) == len(facts["names"])
+    assert 0.5 <= min(facts["thresholds"]) <= max(facts["thresholds"]) <= 1
     assert facts["prior_shift"] in {0, 0.25, 0.5, 0.75, 1}
     assert facts["dev"]["pairs"] == len(held_out.x)
     assert model.config["teaching"] == FACTS

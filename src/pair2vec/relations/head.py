@@ -23,7 +23,6 @@ from pair2vec.query.search import pair_blocks
 from pair2vec.query.space import PairSpace
 from pair2vec.relations.definitions import NONE
 from pair2vec.relations.regression import softmax
-from pair2vec.relations.relations import THRESHOLD
 from pair2vec.relations.word_forms import is_negated_form
 
 CONFIG_KEY = "relations"
@@ -41,14 +40,14 @@ class HeadConfig:
     """Of the relations, "none" last."""
     inverse: tuple[int, ...]
     """Of each relation the index of the one that holds from y to x."""
+    thresholds: tuple[float, ...]
+    """A relation that is less probable is not named: of random pairs hardly any is."""
     scale: float = 1.0
     """Of the scores: the inverse of the temperature that held-out words were calibrated with."""
     none: float = 0.0
     """Added to the scaled score of no relation."""
     unrelated: float = 0.5
     """The share of pairs without a relation where the head was calibrated."""
-    threshold: float = THRESHOLD
-    """A relation that is less probable is not named: of random pairs hardly any is."""
 
 
 class RelationHead:
@@ -105,7 +104,8 @@ class HeadScorer:
 
     def __init__(self, head: RelationHead, space: PairSpace) -> None:
         self._head, self._space = head, space
-        self.unrelated, self.threshold = head.config.unrelated, head.config.threshold
+        self.unrelated = head.config.unrelated
+        self.thresholds = np.array(head.config.thresholds, np.float32)
 
     def __call__(self, x: IntArray, y: IntArray) -> FloatArray:
         """(N, K) of pairs of ids."""
@@ -149,14 +149,14 @@ def read_head_config(saved: SavedModel) -> HeadConfig:
             scale=float(facts.get("scale", 1.0)),
             none=float(facts.get("none", 0.0)),
             unrelated=float(facts.get("unrelated", 0.5)),
-            threshold=float(facts.get("threshold", THRESHOLD)),
+            thresholds=tuple(map(float, facts["thresholds"])),
         )
         if not all(isinstance(name, str) and name.isprintable() for name in config.names):
             raise TypeError("a name is no text")
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{saved.folder}: the config of its relations is damaged") from error
     count = len(saved.rows("relation.output.bias"))
-    sizes = {len(config.names), len({*config.names}), len(config.inverse)}
+    sizes = {len(config.names), len({*config.names}), len(config.inverse), len(config.thresholds)}
     is_whole = sizes == {count} and config.names[-1:] == (NONE,)
     if not is_whole or sorted(config.inverse) != list(range(count)):
         raise InputError(f"{saved.folder}: its relations do not fit the tensors of their head")

@@ -16,10 +16,10 @@ from pair2vec.query.search import (
 )
 from pair2vec.query.space import Unknown
 from pair2vec.relations.definitions import NONE
-from pair2vec.relations.relations import THRESHOLD, Relations
+from pair2vec.relations.relations import Relations
 
 UNCLEAR = "unclear"
-"""The name where no relation is as probable as `Relations.threshold`, nor none as `THRESHOLD`."""
+"""The name where the most probable relation, or none, is less so than its threshold."""
 OUT_OF_VOCABULARY = "unknown"
 """The name of a pair with an unknown word, where such a pair is not an error."""
 
@@ -113,11 +113,10 @@ def relate_pairs(
     """The most probable relation of each pair."""
     x, y, known = relations.space.look_up_pairs(pairs, unknown)
     probabilities = relations.probabilities(x[known], y[known], unrelated)
-    needed = np.full(len(relations.names), relations.threshold, np.float32)
-    needed[-1] = THRESHOLD
-    is_clear = (probabilities >= needed).any(axis=1)
+    best = probabilities.argmax(axis=1)
+    is_clear = probabilities.max(axis=1, initial=0) >= relations.thresholds[best]
     labels = np.array([*relations.names, UNCLEAR, OUT_OF_VOCABULARY])
-    best = np.where(is_clear, probabilities.argmax(axis=1), len(labels) - 2)
+    best = np.where(is_clear, best, len(labels) - 2)
     if unknown == "zero":
         rows = np.zeros((len(known), len(relations.names)), np.float32)
         rows[known] = probabilities
@@ -150,7 +149,7 @@ def pairs_in_relation(
     )
     probabilities = relations.probabilities(first, second, unrelated)
     column = relations.names.index(name)
-    is_same = probabilities[:, column] >= relations.threshold
+    is_same = probabilities[:, column] >= relations.thresholds[column]
     first, second = first[is_same], second[is_same]
     cosines = pair_cosines(space.pairs, example, first, second, "both")
     scores = probabilities[is_same, column] * cosines

@@ -18,16 +18,20 @@ from pair2vec.relations.word_forms import is_form
 from pair2vec.text.vocabulary import look_up_word
 
 THRESHOLD = 0.5
-"""Of `RelationScorer.threshold`, at least: what is less probable than this is not even likely."""
+"""Of `RelationScorer.thresholds`, at least: what is less probable is not even likely."""
 
 CANDIDATES = 6_000
 """How many words neighbours are chosen from: the nearest to the query's word."""
 
-SIMILARITY_WEIGHT, FREQUENCY_WEIGHT = 1.0, 0.0
+SIMILARITY_WEIGHT, FREQUENCY_WEIGHT = 2.0, 0.0
 """How much the cosine of the two words and the frequency of the neighbour count in the order of
 neighbours in any relation."""
 _SYMMETRIC_SIMILARITY = 2.0
 """The same for neighbours in one symmetric relation; in another one it counts nothing."""
+
+
+_MOST_FORMS = 5
+"""Of a word among neighbours: hardly any has more."""
 
 
 class RelationScorer(Protocol):
@@ -38,8 +42,8 @@ class RelationScorer(Protocol):
         """The prior probability of no relation that they are calibrated for."""
 
     @property
-    def threshold(self) -> float:
-        """A relation that is less probable is not named."""
+    def thresholds(self) -> FloatArray:
+        """A relation that is less probable than its own is not named, (K,)."""
 
     def __call__(self, x: IntArray, y: IntArray) -> FloatArray:
         """(N, K), no relation being the last."""
@@ -49,10 +53,10 @@ class FittedScorer:
     """Fitted to examples and patterns at the first query, which takes two or three seconds."""
 
     unrelated = UNRELATED
-    threshold = THRESHOLD
 
     def __init__(self, definitions: Sequence[RelationDefinition], space: PairSpace) -> None:
         self._definitions, self._space = definitions, space
+        self.thresholds = np.full(len(definitions) + 1, THRESHOLD, np.float32)
 
     def __call__(self, x: IntArray, y: IntArray) -> FloatArray:
         features, regression = self._fitted
@@ -123,9 +127,9 @@ class Relations:
         self._scorer = scorer or FittedScorer(self.definitions, space)
 
     @property
-    def threshold(self) -> float:
-        """A relation that is less probable is not named."""
-        return self._scorer.threshold
+    def thresholds(self) -> FloatArray:
+        """A relation that is less probable than its own is not named, (K,)."""
+        return self._scorer.thresholds
 
     @cached_property
     def relates_forms(self) -> bool:
@@ -182,7 +186,7 @@ class Relations:
         among: Iterable[str] | None = None,
         unrelated: float | None = None,
     ) -> list[Match]:
-        """The words y that are most probably in a relation to a word x.
+        """The words y that are most probably in a relation to a word x, each in one form.
 
         Those of a symmetric relation are ranked by probability and cosine together: of two
         equally probable antonyms, the one that occurs in the contexts of x is meant.
@@ -199,7 +203,8 @@ class Relations:
         scores = found.probabilities[:, self.names.index(relation)]
         order = neighbour_order(scores, found.cosines, found.ids, similarity)
         spelled = self._vocabulary.words
-        return [Match(spelled[found.ids[n]], float(scores[n])) for n in top_k(order, top)]
+        chosen = self._best(found, order, top, distinct=among is None)
+        return [Match(spelled[found.ids[n]], float(scores[n])) for n in chosen]
 
     def typed_neighbours(
         self,
@@ -209,7 +214,7 @@ class Relations:
         among: Iterable[str] | None = None,
         unrelated: float | None = None,
     ) -> list[RelationMatch]:
-        """The words most probably in any one relation to a word, each with that relation."""
+        """The words most probably in any one relation to a word, each in one form."""
         found = self._score_candidates(word, among, unrelated)
         best = found.probabilities[:, :-1].argmax(axis=1)
         scores = found.probabilities[np.arange(len(best)), best]
@@ -217,8 +222,24 @@ class Relations:
         spelled = self._vocabulary.words
         return [
             RelationMatch(spelled[found.ids[n]], self.names[best[n]], float(scores[n]))
-            for n in top_k(order, top)
+            for n in self._best(found, order, top, distinct=among is None)
         ]
+
+    def _best(
+        self, found: _Neighbours, order: FloatArray, top: int, *, distinct: bool
+    ) -> list[int]:
+        """The first of `found` in an order; if `distinct`, no two that are forms of one word."""
+        if not distinct or self.relates_forms:
+            return [int(n) for n in top_k(order, top)]
+        chosen: list[int] = []
+        spelled = self._vocabulary.words
+        for n in top_k(order, _MOST_FORMS * top).tolist():
+            own = spelled[found.ids[n]]
+            if not any(is_form(own, spelled[found.ids[other]]) for other in chosen):
+                chosen.append(n)
+            if len(chosen) == top:
+                break
+        return chosen
 
     def _score_candidates(
         self, word: str, among: Iterable[str] | None, unrelated: float | None

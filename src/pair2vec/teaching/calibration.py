@@ -125,17 +125,33 @@ def prior_shift(scores: FloatArray, labels: Int64Array, inverse: Sequence[int]) 
     return found
 
 
-def naming_threshold(probabilities: FloatArray) -> float:
-    """From which probability on a relation is named, by that of random pairs, (N, K).
+def naming_thresholds(probabilities: FloatArray, inverse: Sequence[int]) -> FloatArray:
+    """From which probability on each relation is named, (K,), by those of random pairs, (N, K).
 
-    The lowest in steps of 0.01 at which at most `_RANDOM_NAMED` of them are in a relation.
+    Each relation, its inverse counted in, may be given to the same share of random pairs, the
+    largest half of a half of `_RANDOM_NAMED` with which all together have no more than that. So
+    what random pairs are seldom taken for, such as opposites, is named wherever it is likely, and
+    what they are often taken for, kinds of one thing, only where it is nearly certain.
     """
-    related = probabilities[:, :-1].max(axis=1, initial=0)
-    allowed = int(_RANDOM_NAMED * len(related))
-    # So many of the most probable ones may be named; the next one may not.
-    least = float(np.sort(related)[-allowed - 1]) if len(related) > allowed else 0.0
-    step = math.floor(100 * least) + 1
-    return min(max(step / 100, THRESHOLD), 1.0)
+    best, highest = probabilities.argmax(axis=1), probabilities.max(axis=1, initial=0)
+    groups = np.minimum(np.arange(len(inverse)), inverse)
+    allowed = each = int(_RANDOM_NAMED * len(probabilities))
+    none = len(inverse) - 1
+    while True:
+        own = (highest[groups[best] == group] for group in groups)
+        thresholds = np.array([_least_probability(values, each) for values in own], np.float32)
+        thresholds[none] = THRESHOLD
+        named = int(((highest >= thresholds[best]) & (best != none)).sum())
+        if named <= allowed:
+            return thresholds
+        each //= 2
+
+
+def _least_probability(values: FloatArray, most: int) -> float:
+    """The lowest in steps of 0.01, from `THRESHOLD` on, that at most so many values reach."""
+    # So many of the highest ones may reach it; the next one may not.
+    next_one = float(np.sort(values)[-most - 1]) if len(values) > most else 0.0
+    return min(max((math.floor(100 * next_one) + 1) / 100, THRESHOLD), 1.0)
 
 
 Teach = Callable[[Int64Array, Int64Array], FloatArray]

@@ -32,7 +32,7 @@ from pair2vec.ranges import (
 from pair2vec.relations.head import CONFIG_KEY, negated_forms
 from pair2vec.relations.scores import RelationScores, relation_scores
 from pair2vec.runtime.devices import autocast_bfloat16
-from pair2vec.teaching.calibration import Calibration, calibrate, naming_threshold, prior_shift
+from pair2vec.teaching.calibration import Calibration, calibrate, naming_thresholds, prior_shift
 from pair2vec.teaching.labels import LabelledPairs, RelationNames
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 from pair2vec.training.network import Network
@@ -51,8 +51,8 @@ _SHARES, _NEARLY = (0.0, 0.25, 0.5, 0.75, 1.0), 0.5
 taken whose macro-F1 on held-out words is at most this far below the best: people ask about
 opposites more often than WordNet has them."""
 _FREQUENT_WORDS = 20_000
-_RANDOM_PAIRS = 50_000
-"""Of words up to this rank, for the threshold from which on a relation is named."""
+_RANDOM_PAIRS = 100_000
+"""Of words up to this rank, for the thresholds from which on relations are named."""
 
 _NETWORK_STATE, _OPTIMISER_STATE = "head.", "optimiser."
 
@@ -314,7 +314,7 @@ class RelationTask:
             "scale": float(calibration.weights[0, 0]),
             "none": calibration.none,
             "unrelated": float(np.mean(label == len(names) - 1)),
-            "threshold": naming_threshold(calibration.probabilities(random)),
+            "thresholds": naming_thresholds(calibration.probabilities(random), inverse).tolist(),
             "prior_shift": share,
             "dev": scores._asdict(),
         }

@@ -44,7 +44,7 @@ from pair2vec.relations.definitions import NONE, read_definitions
 from pair2vec.relations.head import read_head_config
 from pair2vec.relations.regression import UNRELATED
 from pair2vec.relations.relate import UNCLEAR
-from pair2vec.relations.relations import Relations
+from pair2vec.relations.relations import THRESHOLD, Relations
 from pair2vec.relations.word_forms import is_form
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 
@@ -101,14 +101,14 @@ class RelateProtocol:
     """Whether it is another than that of the package."""
     unrelated: float
     """The share of pairs without a relation that the probabilities are calibrated for."""
-    threshold: float
-    """A relation that is less probable is not named."""
+    thresholds: dict[str, float]
+    """Of each relation: one that is less probable is not named."""
     random_words: int = RANDOM_WORDS
     random_seed: int = RANDOM_SEED
 
     def to_json(self) -> dict[str, object]:
         """As ``--json`` prints it."""
-        names = ("model", "predicts", "vocabulary", "pairs", "unrelated", "threshold")
+        names = ("model", "predicts", "vocabulary", "pairs", "unrelated", "thresholds")
         shown = {name: getattr(self, name) for name in names}
         return {**shown, "random_words": self.random_words, "random_seed": self.random_seed}
 
@@ -210,7 +210,13 @@ def evaluate_relate(
             vocabulary=len(model.vocabulary) - len(SPECIAL_TOKENS),
             pairs=str(file or PAIRS_FILE),
             own_pairs=file is not None,
-            threshold=scorers[predicts].threshold,
+            thresholds=dict(
+                zip(
+                    scorers[predicts].names,
+                    np.round(scorers[predicts].thresholds.astype(np.float64), 2).tolist(),
+                    strict=True,
+                )
+            ),
             unrelated=read_head_config(model.saved).unrelated if predicts == HEAD else UNRELATED,
         ),
     )
@@ -276,10 +282,13 @@ def relate_tables(result: RelateResult) -> Group:
         word_tab_part(result.word_tab),
     ]
     protocol = result.protocol
+    higher = ", ".join(
+        f"{name} {value:g}" for name, value in protocol.thresholds.items() if value > THRESHOLD
+    )
     last = Text(
         f"{protocol.predicts} of {protocol.model}: {protocol.vocabulary:,} words; probabilities "
         f"are for pairs of which {100 * protocol.unrelated:.0f} % are in no relation, and a "
-        f"relation below {protocol.threshold:g} is not named."
+        f"relation is named from {THRESHOLD:g} on{f' ({higher})' if higher else ''}."
     )
     return Group(*(_shown(part) for part in parts), last)
 
