@@ -14,6 +14,7 @@ Shapes: V vocabulary, N base forms, L links, K kinds of links, B pairs, D dimens
 import gzip
 import logging
 import re
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,10 +46,9 @@ _THESAURUS_SIZE = 128
 """Numbers of a word's thesaurus vector."""
 
 _BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
-_DIGITS = {digit: value for value, digit in enumerate(_BASE64)}
 
 _SOURCE = re.compile(r"^ *\[([^\[\]]*)\]$", re.MULTILINE)
-_TRUSTED = "1913"
+_TRUSTED, _UNTRUSTED = "1913", "WordNet"
 """In the name of a part's source."""
 _QUOTATION = re.compile(r"^ {10,}.*$", re.MULTILINE)
 _COLLOCATION = re.compile(r"\n\n *\{.*?(?=\n\n|\Z)", re.DOTALL)
@@ -128,14 +128,17 @@ def read_dictionary(index: Path) -> Iterator[tuple[str, Entry]]:
     try:
         # A .dz file is one of gzip with an extra field.
         text = gzip.decompress(path.read_bytes()) if path.suffix == ".dz" else path.read_bytes()
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         raise InputError(f"{path}: is damaged: {error}") from error
-    for line in index.read_text(encoding="utf-8").splitlines():
-        fields = line.split("\t")
-        if len(fields) != len(("headword", "offset", "length")):
-            raise InputError(f"{index}: is no index of dictd: {line[:40]!r}")
-        start, length = _number(fields[1]), _number(fields[2])
-        headword = fields[0].strip().lower()
+    for line in index.read_bytes().splitlines():
+        try:
+            headword, *numbers = line.decode().split("\t")
+            start, length = map(_number, numbers)
+        except ValueError as error:
+            raise InputError(f"{index}: is no index of dictd: {line[:40]!r}") from error
+        if start + length > len(text):
+            raise InputError(f"{path}: is too short for {index.name}; take both from one package")
+        headword = headword.strip().lower()
         if _WORD.fullmatch(headword):
             yield headword, parse_entry(text[start : start + length].decode("utf-8", "replace"))
 
@@ -143,7 +146,7 @@ def read_dictionary(index: Path) -> Iterator[tuple[str, Entry]]:
 def _number(digits: str) -> int:
     value = 0
     for digit in digits:
-        value = value * len(_BASE64) + _DIGITS.get(digit, 0)
+        value = value * len(_BASE64) + _BASE64.index(digit)
     return value
 
 
@@ -154,7 +157,7 @@ def parse_entry(text: str) -> Entry:
     trusted = "\n\n".join(
         text[start:end]
         for start, (end, _, source) in zip(starts, ends, strict=False)
-        if _TRUSTED in source
+        if _TRUSTED in source and _UNTRUSTED not in source
     )
     plain = _without_brackets(_QUOTATION.sub("", trusted))
     synonyms = [
