@@ -33,6 +33,7 @@ CONFIG: dict[str, Any] = {
     "triples": 356_000_000,
     "teaching": {
         "language_model": "SmolLM2-135M-Instruct.gguf",
+        "lexical": ["moby.txt"],
         "candidates": 9_876_543,
         "weights": {"language model": 0.75, "vectors": 0.4999},
         "labelled": {"train": 123_456, "dev": 4_000, "test": 12_000},
@@ -61,7 +62,7 @@ def test_a_card_says_what_the_config_says() -> None:
         "| layers | 300, 300 |",
         "| clip | null |",
         "## Taught",
-        "| taught by | WordNet and SmolLM2-135M-Instruct.gguf |",
+        "| taught by | WordNet, moby.txt and SmolLM2-135M-Instruct.gguf |",
         "| pairs labelled by teachers | 9,876,543 |",
         "| weights of teachers | language model 0.75, vectors 0.50 |",
         "| pairs of WordNet | train 123,456, dev 4,000, test 12,000; no word in two parts |",
@@ -140,7 +141,7 @@ def test_the_facts_of_a_model_are_in_reading_order(tmp_path: Path) -> None:
         ("corpus fingerprint", "abcdef0123456789"),
         ("corpus tokens", "1,000,000"),
         ("triples seen", "356,000,000"),
-        ("taught by", "WordNet and SmolLM2-135M-Instruct.gguf"),
+        ("taught by", "WordNet, moby.txt and SmolLM2-135M-Instruct.gguf"),
         ("metrics.bats", "inflectional 0.728123"),
         ("metrics.loss", "1.5"),
     ]

@@ -12,7 +12,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 from tests.command import writing_process
-from tests.teaching.small_world import SIZE
+from tests.teaching.small_world import FREQUENT, SIZE, families
 from tests.teaching.tiny_language_model import save_language_model
 from tests.teaching.world_inputs import CONFIG, WorldInputs
 from tests.training.small_run import SIZE as MODEL_SIZE
@@ -30,8 +30,9 @@ from pair2vec.teaching.label import (
 )
 from pair2vec.teaching.label_folder import Labels
 from pair2vec.teaching.labels import PARTS, RelationNames
+from pair2vec.teaching.lexical_resources import LexicalFiles
 from pair2vec.teaching.teacher import LanguageModelTeacher
-from pair2vec.teaching.vector_teacher import pair_features
+from pair2vec.teaching.vector_teacher import VectorTeacherConfig, pair_features
 from pair2vec.text.corpus import Corpus
 
 CPU = torch.device("cpu")
@@ -97,6 +98,33 @@ def test_two_jobs_give_the_same_labels(inputs: WorldInputs, labels: Labels, tmp_
     torch.manual_seed(12345)  # of the process, which must not matter
     make_labels(inputs.label_inputs(), tmp_path / "again", CONFIG, device=CPU)
     assert contents(tmp_path / "again") == contents(labels.folder)
+
+
+def test_a_thesaurus_adds_candidates_and_teaches(inputs: WorldInputs, tmp_path: Path) -> None:
+    """Here it lists a family under each of its members, which tells them from all other words."""
+    networks = VectorTeacherConfig(epochs=30, hidden=16)
+    config = replace(CONFIG, teacher=replace(CONFIG.teacher, vectors=networks))
+    thesaurus = tmp_path / "thesaurus.txt"
+    members = [[family.kind, *family.members] for family in families()]
+    listed = zip(members, FREQUENT, strict=False)
+    lines = [",".join([head, *own, word]) for own, word in listed for head in own]
+    thesaurus.write_text("\n".join(lines))
+    lexical = LexicalFiles(thesaurus)
+    own = inputs.label_inputs()._replace(lexical=lexical)
+    found = make_labels(own, tmp_path / "labels", config, device=CPU)
+    without = make_labels(inputs.label_inputs(), tmp_path / "without", config, device=CPU)
+    assert found.facts["lexical"] == ["thesaurus.txt"]
+    source = found.candidates().source
+    assert (source == SOURCES.index("lexical")).any()
+    assert not (without.candidates().source == SOURCES.index("lexical")).any()
+    before, after = (
+        each.facts["teachers"]["test"]["vectors"]["macro_f1"] for each in (without, found)
+    )
+    assert after > before
+    # Another thesaurus is another job.
+    thesaurus.write_text("\n".join(lines[1:]))
+    with pytest.raises(UsageError, match="already holds labels"):
+        make_labels(own, tmp_path / "labels", config, device=CPU)
 
 
 class Stopped(Exception):  # noqa: N818 - not an error

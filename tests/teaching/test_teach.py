@@ -158,6 +158,8 @@ def test_sigterm_while_pairs_are_labelled_ends_it_with_one_line(
     [
         (["--language-model", "nowhere"], 1, "nowhere: no such language model"),
         (["--vectors", "no.vec"], 1, "no.vec: no such file"),
+        (["--thesaurus", "no.txt"], 2, "no.txt: no such file"),
+        (["--dictionary", "no.index"], 1, "no.index: no such index of a dictionary"),
         (["--wordnet", "nowhere"], 1, "nowhere: no such folder; to have WordNet"),
         (["--set=labels.teacher.prompt=words"], 2, "needs {x}, and after it {y}"),
         (

@@ -116,7 +116,9 @@ def teaching_facts(config: Config) -> dict[str, str]:
     teaching = config.get("teaching", {})
     facts = {}
     if "language_model" in teaching:
-        facts["taught by"] = f"WordNet and {teaching['language_model']}"
+        lexical = teaching.get("lexical", [])
+        names = ["WordNet", *(map(_printable, lexical) if isinstance(lexical, list) else [])]
+        facts["taught by"] = f"{', '.join(names)} and {teaching['language_model']}"
     if "candidates" in teaching:
         facts["pairs labelled by teachers"] = _printable_count(teaching["candidates"])
     if isinstance(teaching.get("weights"), Mapping):

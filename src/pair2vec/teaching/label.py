@@ -306,7 +306,7 @@ class _Labeller:
             "names": list(self._relations.names),
             "inverse": list(self._relations.inverse),
             "language_model": name,
-            "lexical": [path.name for path in self._inputs.lexical.paths],
+            "lexical": self._inputs.lexical.names,
             "candidates": len(x),
             "labelled": {part: len(pairs[f"{part}.x"]) for part in PARTS},
         }

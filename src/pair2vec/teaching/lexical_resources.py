@@ -87,6 +87,11 @@ class LexicalFiles:
     """The index file."""
 
     @property
+    def names(self) -> list[str]:
+        """For people: of the thesaurus, and of the dictionary's index."""
+        return [path.name for path in (self.thesaurus, self.dictionary) if path]
+
+    @property
     def paths(self) -> list[Path]:
         """The files that are read."""
         files = [self.thesaurus] if self.thesaurus else []
