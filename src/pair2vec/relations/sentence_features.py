@@ -1,10 +1,11 @@
 """What two aligned sentences differ in, as features and as words.
 
 The content words without a partner are aligned softly, by the probabilities of their relations and
-by their places. Each pair of opposites among them, and each negation that one sentence alone has,
-reverses the meaning with a probability p. Two reversals cancel out (*not disabled* is *enabled*):
-the sentences are reversed if an odd number of them hold, which has the probability
-(1 - Π (1 - 2p)) / 2.
+by their places. The pairs of opposites among them are one reversal, with the probability that there
+is any, since opposites in two places do not restore the meaning (*large area and low cost*, *small
+area and high cost*). Each negation that one sentence alone has is another. Two reversals cancel out
+(*not disabled* is *enabled*): the sentences are reversed if an odd number of them hold, which has
+the probability (1 - Π (1 - 2p)) / 2.
 
 Shapes: A and B content words of the two sentences without a partner, K relations, F features.
 """
@@ -48,12 +49,21 @@ _NEGATIONS = {
     **dict.fromkeys("hardly barely scarcely rarely seldom".split(), 0.85),
 }
 """Words that negate, and with what probability."""
-_IMPLICIT_NEGATIONS = frozenset(
-    """fail refuse decline neglect omit cease unable lack avoid stop quit deny forbid prohibit
-    prevent false untrue incapable absent""".split()
-)
-"""Words that negate what follows where they are in no relation to a word of the other sentence."""
+_IMPLICIT_NEGATIONS = {
+    **dict.fromkeys("cease avoid stop quit".split(), "ing"),
+    **dict.fromkeys("fail refuse decline neglect omit forget unable".split(), "to"),
+    **dict.fromkeys("lack deny forbid prohibit prevent false untrue incapable absent".split(), ""),
+}
+"""Words that negate what follows, unless a synonym or an opposite of theirs is in the other
+sentence; and what has to follow, *-ing* or *to*: *stop the car* negates nothing."""
 _IMPLICIT = 0.85
+_OWN_SCOPE = 0.5
+"""What remains of the probability of a negation if what it negates is in one sentence alone."""
+_SCOPE = 4
+"""Words behind a negation among which is what it negates."""
+_IN_PLACE_ODDS = 10.0
+"""What the odds of two words being opposites are multiplied with where they are in one place: who
+compares two sentences that differ in a word does not ask about two words drawn at random."""
 _SYMMETRIC = frozenset({"and", "or"})
 """Words that may be exchanged around these, and nothing is."""
 _UNITS = frozenset(
@@ -132,9 +142,11 @@ class Differences:
     """The features of a comparison, and what they are made of."""
 
     def __init__(self, item: Comparison, table: FloatArray, columns: dict[str, int]) -> None:
-        self._item, self._table, self._columns = item, table, columns
+        self._item, self._columns = item, columns
+        self._table = in_place(table, item.is_replaced, columns["antonym"])
         self._a, self._b = item.alignment.a, item.alignment.b
-        self._weights = soft_alignment(1 - table[..., columns[NONE]], item.is_replaced)
+        self._weights = soft_alignment(1 - self._table[..., columns[NONE]], item.is_replaced)
+        self._related = self._weights * (1 - self._table[..., columns[NONE]])
         self._flips = self._find_flips()
         self.features = self._measure()
 
@@ -157,19 +169,22 @@ class Differences:
             if i not in used_a and j not in used_b:
                 words = self._a[i].text, self._b[j].text
                 flips.append(Difference("opposite", *words, float(antonyms[n, m])))
-        explained_a, explained_b = self._explained()
-        flips += [
-            Difference("negation", text, "", probability)
-            for text, probability in _negations(
-                self._a, self._item.alignment.rest_a, used_a, explained_a
-            )
+        alignment, rests = self._item.alignment, (self._item.rest_a, self._item.rest_b)
+        alike = self._relation("antonym", "synonym")
+        shares = [
+            [
+                dict(zip(own, table.sum(axis=axis).tolist(), strict=True))
+                for table in (self._related, alike)
+            ]
+            for own, axis in zip(rests, (1, 0), strict=True)
         ]
-        flips += [
-            Difference("negation", "", text, probability)
-            for text, probability in _negations(
-                self._b, self._item.alignment.rest_b, used_b, explained_b
-            )
-        ]
+        sides = (
+            Side(self._a, alignment.rest_a, used_a, *shares[0]),
+            Side(self._b, alignment.rest_b, used_b, *shares[1]),
+        )
+        negations = [list(side.negations()) for side in sides]
+        flips += [Difference("negation", text, "", p) for text, p in negations[0]]
+        flips += [Difference("negation", "", text, p) for text, p in negations[1]]
         return flips
 
     def _listed_opposites(self) -> list[tuple[int, int]]:
@@ -185,26 +200,21 @@ class Differences:
                     break
         return found
 
-    def _explained(self) -> tuple[dict[int, float], dict[int, float]]:
-        """How much each content word that differs is in a relation to a word of the other."""
-        related = self._weights * (1 - self._table[..., self._columns[NONE]])
-        by_a, by_b = related.sum(axis=1).clip(max=1), related.sum(axis=0).clip(max=1)
-        return (
-            dict(zip(self._item.rest_a, by_a.tolist(), strict=True)),
-            dict(zip(self._item.rest_b, by_b.tolist(), strict=True)),
-        )
-
     def _measure(self) -> dict[str, float]:
         item = self._item
-        flips = [flip.probability for flip in self._flips]
-        odd = odd_probability(flips)
-        none_at_all = float(np.prod([1 - p for p in flips]))
+        opposites, negated = (
+            [flip.probability for flip in self._flips if flip.kind == kind]
+            for kind in ("opposite", "negation")
+        )
+        any_opposite = 1 - float(np.prod([1 - p for p in opposites]))
+        odd = odd_probability([any_opposite, *negated])
+        none_at_all = (1 - any_opposite) * float(np.prod([1 - p for p in negated]))
         content = [max(1, sum(token.is_content for token in side)) for side in (self._a, self._b)]
         rest = [len(item.rest_a), len(item.rest_b)]
         coverage = sorted(1 - own / of for own, of in zip(rest, content, strict=True))
         unexplained = sorted(
-            sum(1 - share for share in own.values()) / of
-            for own, of in zip(self._explained(), content, strict=True)
+            float((1 - self._related.sum(axis=axis).clip(max=1)).sum()) / of
+            for axis, of in zip((1, 0), content, strict=True)
         )
         negations = sorted(
             sum(flip.probability for flip in self._flips if flip[column] == "") for column in (1, 2)
@@ -343,6 +353,18 @@ class Differences:
         return found
 
 
+def in_place(table: FloatArray, is_replaced: FloatArray, antonym: int) -> FloatArray:
+    """Relations of words, (A, B, K), with the odds of opposites as they are of words in one place.
+
+    The other relations keep their proportions.
+    """
+    own = table[..., antonym]
+    factor = np.float32(_IN_PLACE_ODDS) ** is_replaced
+    found = table / (1 + (factor - 1) * own)[..., None]
+    found[..., antonym] *= factor
+    return found
+
+
 _RELATED, _IN_PLACE, _APART = 4, 3, 2
 """Of the score of two words: what a relation and a common place add, and what they must exceed."""
 
@@ -360,24 +382,45 @@ def soft_alignment(related: FloatArray, is_replaced: FloatArray) -> FloatArray:
     return weights
 
 
-def _negations(
-    tokens: Sequence[Token], rest: Sequence[int], used: Container[int], explained: dict[int, float]
-) -> Iterator[tuple[str, float]]:
-    """The words of a sentence that negate, and how probably: unless they are explained."""
-    for n in rest:
-        probability = negation(tokens, n) * (1 - explained.get(n, 0.0))
-        if n not in used and probability > _LEAST_FLIP:
-            yield tokens[n].text, probability
+class Side(NamedTuple):
+    """One of two sentences, and which of its words the other one lacks."""
+
+    tokens: Sequence[Token]
+    rest: Sequence[int]
+    """The words without a partner."""
+    used: Container[int]
+    """Those that are one of two listed opposites."""
+    related: dict[int, float]
+    """How much each content word of them is in a relation to a word of the other sentence."""
+    alike: dict[int, float]
+    """How much it is a synonym or an opposite of one."""
+
+    def negations(self) -> Iterator[tuple[str, float]]:
+        """The words that negate, and how probably."""
+        for n in self.rest:
+            probability = negation(self.tokens, n) * (1 - self.alike.get(n, 0.0))
+            if probability and self._has_own_scope(n):
+                probability *= _OWN_SCOPE
+            if n not in self.used and probability > _LEAST_FLIP:
+                yield self.tokens[n].text, probability
+
+    def _has_own_scope(self, n: int) -> bool:
+        """Whether the first content word behind a negation says what the other sentence lacks."""
+        for place in range(n + 1, min(n + 1 + _SCOPE, len(self.tokens))):
+            if self.tokens[place].is_content:
+                return place in self.related and self.related[place] < _LEAST_RELATED
+        return False
 
 
 def negation(tokens: Sequence[Token], n: int) -> float:
     """The probability that a word negates what follows it."""
     word = tokens[n].word
+    following = tokens[n + 1].word if n + 1 < len(tokens) else ""
     if word in _NEGATIONS:
-        following = tokens[n + 1].word if n + 1 < len(tokens) else ""
         is_no_negation = (word, following) in {("not", "only"), ("no", "doubt")}
         has_neither = word == "nor" and any(token.word == "neither" for token in tokens[:n])
         return 0.0 if is_no_negation or has_neither else _NEGATIONS[word]
-    if not base_forms(word).isdisjoint(_IMPLICIT_NEGATIONS):
-        return _IMPLICIT
+    for base in base_forms(word) & _IMPLICIT_NEGATIONS.keys():
+        if following.endswith(_IMPLICIT_NEGATIONS[base]):
+            return _IMPLICIT
     return 0.0

@@ -63,9 +63,9 @@ GOOD_ANSWERS = {
         "good : bad = hot : ?": "cold",
     },
     "pair": {
-        "hot / cold": "hard : soft",
+        "hot / cold": "dry : wet",
         "king / queen": "prince : princess",
-        "france / paris": "germany : berlin",
+        "france / paris": "russia : moscow",
         "monet / painter": "grieg : composer",
     },
 }
