@@ -1,8 +1,9 @@
 """Real sentences with one or two edits, to learn what edits do to their meaning.
 
 A word is replaced by an opposite, a synonym or a word of another sentence, a negation is added, a
-number is changed. Opposites and synonyms are WordNet's, of pairs that the teacher was not shown
-(`opposed_set.is_held_out`) and that the benchmark does not use.
+number is changed. What a question asks how to do is also said in frames of our own (`FRAMES`),
+which are not those of the benchmark. Opposites and synonyms are WordNet's, of pairs that the
+teacher was not shown (`opposed_set.is_held_out`) and that the benchmark does not use.
 """
 
 import re
@@ -22,6 +23,65 @@ _AUXILIARY = re.compile(
     r"\b(is|are|was|were|can|could|will|would|should|must|do|does|did|has|have|had)\b(?! not|n't)",
     re.IGNORECASE,
 )
+_HOW_TO = re.compile(
+    r"(?:How (?:do|can|could|should) (?:I|we|you|one)|What is the (?:best|easiest|right) way to"
+    r"|Is it possible to) ([a-z]+ (?:[\w'-]+ ?){1,8})\?"
+)
+FRAMES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
+    (("I plan to {}", "my plan is to {}"), ("I don't plan to {}", "I have no plan to {}")),
+    (("we have to {} today", "today we must {}"), ("today we must not {}", "we mustn't {} today")),
+    (
+        ("you should {}", "it would be best to {}", "my advice is to {}"),
+        ("you should not {}", "it would be best not to {}", "my advice is never to {}"),
+    ),
+    (
+        ("we learned to {} last year", "last year we were taught to {}"),
+        ("last year we never learned to {}", "we weren't taught to {} last year"),
+    ),
+    (
+        ("she hopes to {}", "it is her hope that she will {}"),
+        ("she hopes never to {}", "it is her hope that she won't {}"),
+    ),
+    (
+        ("they want me to {}", "what they want is that I {}"),
+        ("they do not want me to {}", "they want me never to {}"),
+    ),
+    (
+        ("keep trying to {}", "go on trying to {}", "please continue trying to {}"),
+        ("stop trying to {}", "please stop trying to {}", "quit trying to {}"),
+    ),
+    (
+        ("I would sooner {}", "my preference is to {}"),
+        ("I would sooner not {}", "my preference is not to {}"),
+    ),
+    (
+        ("do you intend to {}?", "is it your intention to {}?"),
+        ("do you intend not to {}?", "is it your intention not to {}?"),
+    ),
+    (
+        ("why do people {}?", "what makes people {}?", "for what reason do people {}?"),
+        ("why don't people {}?", "for what reason do people not {}?"),
+    ),
+    (
+        ("everyone there can {}", "all the people there are able to {}"),
+        ("nobody there can {}", "no one there is able to {}"),
+    ),
+    (
+        ("the guide says that you can {}", "you can {}, the guide says"),
+        ("the guide says that you cannot {}", "you can never {}, the guide says"),
+    ),
+    (
+        ("which app lets me {}?", "is there an app with which I could {}?"),
+        ("which app won't let me {}?", "is there an app with which I couldn't {}?"),
+    ),
+    (("kindly {}", "{}, would you?", "I ask you to {}"), ("never {}", "I ask you not to {}")),
+    (
+        ("it was easy to {}", "it was not hard to {}", "to {} was no trouble"),
+        ("it wasn't easy to {}", "it was hard to {}"),
+    ),
+)
+"""What may be said of doing something: in the same meaning, and in the opposite one."""
+_FRAMES_OF_ACTION = 5
 _LONGEST = 40
 """Words of a sentence."""
 _SENSES = {"opposite": 2, "synonym": 1}
@@ -51,6 +111,31 @@ class Editor:
                 if found:
                     a, b = found[random_order(label, sentence) % len(found)]
                     yield LabelledSentences(label, a, b)
+
+    def framed_pairs(self, questions: Iterable[str]) -> Iterator[LabelledSentences]:
+        """Of what each question asks how to do, in some frames, a pair for each kind of edit."""
+        actions = [match[1] for match in map(_HOW_TO.fullmatch, questions) if match]
+        for number, action in enumerate(actions):
+            other = actions[(number + 1) % len(actions)]
+            topic = f"{action.rpartition(' ')[0]} {other.rpartition(' ')[2]}"
+            edits = {
+                relation: list(self._replaced(action, relation))
+                for relation in ("opposite", "synonym")
+            }
+            start = random_order(action)
+            for n in range(start, start + _FRAMES_OF_ACTION):
+                yes, no = FRAMES[n % len(FRAMES)]
+                first, second = yes[n % len(yes)], yes[(n + n // 2 % 2) % len(yes)]
+                negated = no[n % len(no)]
+                yield _framed("opposed", first, action, negated, action)
+                yield _framed("same", first, action, yes[(n + 1) % len(yes)], action)
+                yield _framed("different", first, action, second, (topic, other)[n % 2])
+                for reversed_ in edits["opposite"][:1]:
+                    yield _framed("opposed", first, action, second, reversed_)
+                    yield _framed("same", first, action, negated, reversed_)
+                for synonymous in edits["synonym"][:1]:
+                    yield _framed("same", first, action, second, synonymous)
+                    yield _framed("opposed", second, synonymous, negated, action)
 
     def _opposed(self, sentence: str) -> Iterator[tuple[str, str]]:
         negated = negate(sentence)
@@ -118,6 +203,10 @@ class Editor:
             if lemma.spelling == word:
                 for synset in self._wordnet.synset_ids(*lemma)[: _SENSES["synonym"]]:
                     yield from self._wordnet.synset(synset).words
+
+
+def _framed(label: str, frame: str, action: str, other_frame: str, other: str) -> LabelledSentences:
+    return LabelledSentences(label, frame.format(action), other_frame.format(other))
 
 
 def negate(sentence: str) -> str | None:

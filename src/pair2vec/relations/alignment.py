@@ -43,7 +43,7 @@ _CONTRACTIONS = {
     "wont": ("will", "not"),
 }
 _CLITICS = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would", "'s": ""}
-_NUMBER = re.compile(r"\d[\d.,:/]*")
+_NUMBER = re.compile(r"\d[\d.,:/]*(st|nd|rd|th)?")
 _NUMBER_WORDS = {
     word: str(value)
     for value, word in enumerate(
@@ -51,7 +51,12 @@ _NUMBER_WORDS = {
         fifteen sixteen seventeen eighteen nineteen twenty""".split()
     )
     if word != "one"  # *no one*, *one of them*
-}
+} | {
+    word: f"{value}{'nd' if value == 2 else 'rd' if value == 3 else 'th'}"
+    for value, word in enumerate(
+        """second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth""".split(), 2
+    )
+}  # but for *first*, which is more often no number: *at first*, *first of all*
 _LARGEST_TABLE = 40_000
 """Cells of the table that a longest common subsequence is found in; longer ones are aligned as bags
 of words."""

@@ -39,13 +39,15 @@ MOST_TOKENS = 256
 """Words of a sentence; of longer texts nothing is said."""
 _MOST_REST = 10
 """Content words of each sentence that are aligned softly."""
-_MOST_PAIRS = 24
+_MOST_PAIRS = 12
 """Pairs of them whose relation is looked up, those in one place first."""
 _UNKNOWN_WORDS = "the words that differ are unknown to the model"
 _LEAST_PROBABLE = 0.5
 """Of a verdict other than opposed, which has a threshold of its own."""
-_MAY_REVERSE = 0.2
-"""Sentences that are reversed with this probability or more are not called the same."""
+_MOST_OF_SAME = {"odd": 0.2, "substitution": 0.5, "exchanged": 0.5, "numbers_added": 0.5}
+"""Sentences with more of one of these features are not called the same: they may be reversed, a
+word is in the place of one that is no synonym (*car* / *truck*, *man* / *person*), two words have
+changed places, or one sentence has a number more."""
 _LEAST_KNOWN = 0.5
 """More than this share of a pair's content words has to be known to the model."""
 
@@ -106,8 +108,10 @@ class SentenceComparison:
         compared = [self._compare(a, b) for a, b in pairs]
         features, differences = self.features([c for c in compared if isinstance(c, Comparison)])
         probabilities = weights.network.probabilities(features)
-        may_reverse = features[:, FEATURES.index("odd")] >= _MAY_REVERSE
-        rows = zip(probabilities, may_reverse.tolist(), differences, strict=True)
+        columns = [FEATURES.index(name) for name in _MOST_OF_SAME]
+        most = np.array([*_MOST_OF_SAME.values()], np.float32)
+        may_be_same = np.all(features[:, columns] < most, axis=1).tolist()
+        rows = zip(probabilities, may_be_same, differences, strict=True)
         return [
             _verdict(item, *next(rows), weights.threshold) if isinstance(item, Comparison) else item
             for item in compared
@@ -222,7 +226,7 @@ class SentenceComparison:
 def _verdict(
     item: Comparison,
     probabilities: FloatArray,
-    may_reverse: bool,
+    may_be_same: bool,
     differences: list[Difference],
     threshold: float,
 ) -> Opposition:
@@ -240,7 +244,11 @@ def _verdict(
     probability = by_name[best]
     is_doubtful = best != "opposed" and probability < _LEAST_PROBABLE
     is_known = not len(rest) or (rest == 0).mean() <= _LEAST_KNOWN
-    if is_doubtful or (best == "same" and may_reverse) or (best != "different" and not is_known):
+    if (
+        is_doubtful
+        or (best == "same" and not may_be_same)
+        or (best != "different" and not is_known)
+    ):
         reason = f"not clear: {reason}" if is_known else _UNKNOWN_WORDS
         return Opposition(UNSURE, max(by_name.values()), by_name, differences, reason)
     return Opposition(best, probability, by_name, differences, reason)

@@ -20,7 +20,7 @@ import numpy as np
 from pair2vec.arrays import FloatArray, IntArray
 from pair2vec.relations.alignment import Alignment, Token, gaps
 from pair2vec.relations.definitions import NONE
-from pair2vec.relations.word_forms import base_forms
+from pair2vec.relations.word_forms import base_forms, differ_by_prefix
 
 _LEAST_FLIP = 0.02
 """Less probable reversals are left out."""
@@ -36,8 +36,8 @@ _OPPOSITES = {
     everybody/nobody everything/nothing everywhere/nowhere someone/nobody something/nothing some/no
     any/no every/no all/no inside/outside for/against first/last best/worst
     better/worse left/right yes/no both/neither either/neither anyone/nobody anything/nothing
-    within/outside beneath/above behind/ahead until/after since/until often/rarely
-    often/seldom usually/rarely likely/unlikely same/different""".split()
+    within/outside beneath/above behind/ahead near/far front/behind until/after since/until
+    often/rarely often/seldom usually/rarely likely/unlikely same/different""".split()
 }
 """Of the closed classes, whose words R hardly learns: they are too frequent to be in a relation."""
 _LISTED = 0.95
@@ -46,7 +46,8 @@ _NEGATIONS = {
     **dict.fromkeys(
         "not no never without non neither nor none nobody nothing nowhere".split(), 0.95
     ),
-    **dict.fromkeys("hardly barely scarcely rarely seldom".split(), 0.85),
+    **dict.fromkeys("hardly scarcely rarely seldom".split(), 0.9),
+    "barely": 0.5,
 }
 """Words that negate, and with what probability."""
 _IMPLICIT_NEGATIONS = {
@@ -54,16 +55,17 @@ _IMPLICIT_NEGATIONS = {
     **dict.fromkeys("fail refuse decline neglect omit forget unable".split(), "to"),
     **dict.fromkeys("lack deny forbid prohibit prevent false untrue incapable absent".split(), ""),
 }
-"""Words that negate what follows, unless a synonym or an opposite of theirs is in the other
-sentence; and what has to follow, *-ing* or *to*: *stop the car* negates nothing."""
-_IMPLICIT = 0.85
+"""Words that negate what follows, unless a synonym of theirs is in the other sentence; and what has
+to follow, *-ing* or *to*: *stop the car* negates nothing."""
+_IMPLICIT = 0.9
 _OWN_SCOPE = 0.5
 """What remains of the probability of a negation if what it negates is in one sentence alone."""
 _SCOPE = 4
 """Words behind a negation among which is what it negates."""
-_IN_PLACE_ODDS = 10.0
-"""What the odds of two words being opposites are multiplied with where they are in one place: who
-compares two sentences that differ in a word does not ask about two words drawn at random."""
+_IN_PLACE_ODDS, _SPELLED_ODDS = 10.0, 30.0
+"""What the odds of two words being opposites are multiplied with where they are in one place, and
+where their beginnings are opposites there, too: who compares two sentences that differ in a word
+does not ask about two words drawn at random."""
 _SYMMETRIC = frozenset({"and", "or"})
 """Words that may be exchanged around these, and nothing is."""
 _UNITS = frozenset(
@@ -76,10 +78,10 @@ _UNITS = frozenset(
 _FEATURE_RELATIONS = ("synonym", "antonym", "hypernym", "hyponym", "co-hyponym", NONE)
 FEATURES = """
     odd even any fewer_negations more_negations lower_coverage higher_coverage odd_covered
-    less_unexplained more_unexplained replaced fewer_rest more_rest extra antonym synonym hypernym
-    co-hyponym other gap_antonym gap_synonym gap_hypernym gap_co-hyponym gap_none numbers
-    numbers_added units names names_added exchanged order question questions length only_function
-    rarity in_place unknown
+    less_unexplained more_unexplained replaced fewer_rest more_rest extra antonym synonym
+    hypernym co-hyponym other gap_antonym gap_synonym gap_hypernym gap_co-hyponym gap_none
+    substitution numbers numbers_added units names names_added exchanged order question
+    questions length only_function rarity in_place unknown
 """.split()
 
 
@@ -143,49 +145,64 @@ class Differences:
 
     def __init__(self, item: Comparison, table: FloatArray, columns: dict[str, int]) -> None:
         self._item, self._columns = item, columns
-        self._table = in_place(table, item.is_replaced, columns["antonym"])
         self._a, self._b = item.alignment.a, item.alignment.b
+        self._in_gap = list(zip(*np.nonzero(item.is_replaced == 1), strict=True))
+        self._spelled_apart = {
+            (n, m)
+            for n, m in self._in_gap
+            if differ_by_prefix(self._a[item.rest_a[n]].word, self._b[item.rest_b[m]].word)
+        }
+        odds = np.float32(_IN_PLACE_ODDS) ** item.is_replaced
+        for place in self._spelled_apart:
+            odds[place] *= _SPELLED_ODDS
+        self._table = raise_odds(table, odds, columns["antonym"])
         self._weights = soft_alignment(1 - self._table[..., columns[NONE]], item.is_replaced)
         self._related = self._weights * (1 - self._table[..., columns[NONE]])
-        self._flips = self._find_flips()
+        self._aligned = self._weights[..., None] * self._table
+        self._opposites, self._negations = self._find_flips()
         self.features = self._measure()
 
     def _relation(self, *names: str) -> FloatArray:
         """How much two words are aligned and in one of the relations, (A, B)."""
         columns = [self._columns[name] for name in names if name in self._columns]
-        found: FloatArray = self._weights * self._table[..., columns].sum(axis=2)
+        if len(columns) == 1:
+            one: FloatArray = self._aligned[..., columns[0]]
+            return one
+        found: FloatArray = self._aligned[..., columns].sum(axis=2)
         return found
 
-    def _find_flips(self) -> list[Difference]:
-        """Opposites among the words that differ, then negations that one sentence alone has."""
+    def _find_flips(self) -> tuple[list[Difference], list[Difference]]:
+        """Opposites among the words that differ, and negations that one sentence alone has.
+
+        A negation that has an opposite is one with it: *fail to* reverses *manage to* once, be it
+        as the opposite of *manage* or as a negation.
+        """
         listed = self._listed_opposites()
         used_a, used_b = {i for i, _ in listed}, {j for _, j in listed}
-        flips = [
+        opposites = [
             Difference("opposite", self._a[i].text, self._b[j].text, _LISTED) for i, j in listed
         ]
-        antonyms = self._relation("antonym")
+        antonyms, synonyms = self._relation("antonym"), self._relation("synonym")
         for n, m in zip(*np.nonzero(antonyms > _LEAST_FLIP), strict=True):
             i, j = self._item.rest_a[n], self._item.rest_b[m]
             if i not in used_a and j not in used_b:
                 words = self._a[i].text, self._b[j].text
-                flips.append(Difference("opposite", *words, float(antonyms[n, m])))
-        alignment, rests = self._item.alignment, (self._item.rest_a, self._item.rest_b)
-        alike = self._relation("antonym", "synonym")
-        shares = [
-            [
-                dict(zip(own, table.sum(axis=axis).tolist(), strict=True))
-                for table in (self._related, alike)
-            ]
-            for own, axis in zip(rests, (1, 0), strict=True)
-        ]
-        sides = (
-            Side(self._a, alignment.rest_a, used_a, *shares[0]),
-            Side(self._b, alignment.rest_b, used_b, *shares[1]),
-        )
-        negations = [list(side.negations()) for side in sides]
-        flips += [Difference("negation", text, "", p) for text, p in negations[0]]
-        flips += [Difference("negation", "", text, p) for text, p in negations[1]]
-        return flips
+                opposites.append(Difference("opposite", *words, float(antonyms[n, m])))
+        alignment = self._item.alignment
+        negations: list[Difference] = []
+        for axis, tokens, rest, content, used in (
+            (1, self._a, alignment.rest_a, self._item.rest_a, used_a),
+            (0, self._b, alignment.rest_b, self._item.rest_b, used_b),
+        ):
+            related, alike, opposed = (
+                dict(zip(content, table.sum(axis=axis).tolist(), strict=True))
+                for table in (self._related, synonyms, antonyms)
+            )
+            for n, probability in Side(tokens, rest, used, related, alike).negations():
+                words = (tokens[n].text, "") if axis else ("", tokens[n].text)
+                found = opposites if opposed.get(n, 0.0) > _LEAST_FLIP else negations
+                found.append(Difference("negation", *words, probability))
+        return opposites, negations
 
     def _listed_opposites(self) -> list[tuple[int, int]]:
         """The places of opposites of the closed classes; each word once."""
@@ -202,11 +219,8 @@ class Differences:
 
     def _measure(self) -> dict[str, float]:
         item = self._item
-        opposites, negated = (
-            [flip.probability for flip in self._flips if flip.kind == kind]
-            for kind in ("opposite", "negation")
-        )
-        any_opposite = 1 - float(np.prod([1 - p for p in opposites]))
+        negated = [negation.probability for negation in self._negations]
+        any_opposite = 1 - float(np.prod([1 - each.probability for each in self._opposites]))
         odd = odd_probability([any_opposite, *negated])
         none_at_all = (1 - any_opposite) * float(np.prod([1 - p for p in negated]))
         content = [max(1, sum(token.is_content for token in side)) for side in (self._a, self._b)]
@@ -217,9 +231,10 @@ class Differences:
             for axis, of in zip((1, 0), content, strict=True)
         )
         negations = sorted(
-            sum(flip.probability for flip in self._flips if flip[column] == "") for column in (1, 2)
+            sum(each.probability for each in self._negations if each[column] == "")
+            for column in (1, 2)
         )
-        unrelated = self._weights * self._table[..., self._columns[NONE]]
+        unrelated = self._relation(NONE)
         in_gap = item.is_replaced == 1
         numbers, names = self._numbers(), self._names()
         exchanged, order = self._order()
@@ -254,6 +269,7 @@ class Differences:
             "gap_hypernym": most("hypernym", "hyponym"),
             "gap_co-hyponym": most("co-hyponym"),
             "gap_none": float(unrelated[in_gap].max(initial=0)),
+            "substitution": self._substitution(),
             "numbers": min(map(len, numbers)),
             "numbers_added": abs(len(numbers[0]) - len(numbers[1])),
             "units": float(self._units() is not None),
@@ -269,6 +285,20 @@ class Differences:
             "in_place": float((self._weights * item.is_replaced).sum()),
             "unknown": float((ids == 0).mean()) if len(ids) else 0.0,
         }
+
+    def _substitution(self) -> float:
+        """How much a word is in the place of one that is neither a synonym nor an opposite.
+
+        Two names are no synonyms, nor are *encrypt* and *decrypt*, whatever the model says.
+        """
+        found = self._weights - self._relation("antonym")
+        synonyms = self._relation("synonym")
+        most = 0.0
+        for n, m in zip(*np.nonzero(self._item.is_replaced == 1), strict=True):
+            a, b = self._a[self._item.rest_a[n]], self._b[self._item.rest_b[m]]
+            may_be_synonyms = not ((a.is_name and b.is_name) or differ_by_prefix(a.word, b.word))
+            most = max(most, float(found[n, m] - may_be_synonyms * synonyms[n, m]))
+        return most
 
     def _rest_where(self, is_meant: Callable[[Token], bool]) -> tuple[list[str], list[str]]:
         """Of the words that one sentence alone has, those that are meant."""
@@ -328,7 +358,8 @@ class Differences:
 
     def named(self) -> list[Difference]:
         """What the sentences differ in, the most important first."""
-        found = [flip for flip in self._flips if flip.probability >= _LEAST_NAMED]
+        flips = [*self._opposites, *self._negations]
+        found = [flip for flip in flips if flip.probability >= _LEAST_NAMED]
         numbers, names, unit = self._numbers(), self._names(), self._units()
         found += [Difference("number", a, b, 1.0) for a, b in zip(*numbers, strict=False)]
         if unit is not None:
@@ -353,14 +384,12 @@ class Differences:
         return found
 
 
-def in_place(table: FloatArray, is_replaced: FloatArray, antonym: int) -> FloatArray:
-    """Relations of words, (A, B, K), with the odds of opposites as they are of words in one place.
+def raise_odds(table: FloatArray, factor: FloatArray, antonym: int) -> FloatArray:
+    """Relations of words, (A, B, K), with the odds of opposites multiplied by a factor, (A, B).
 
     The other relations keep their proportions.
     """
-    own = table[..., antonym]
-    factor = np.float32(_IN_PLACE_ODDS) ** is_replaced
-    found = table / (1 + (factor - 1) * own)[..., None]
+    found = table / (1 + (factor - 1) * table[..., antonym])[..., None]
     found[..., antonym] *= factor
     return found
 
@@ -393,16 +422,16 @@ class Side(NamedTuple):
     related: dict[int, float]
     """How much each content word of them is in a relation to a word of the other sentence."""
     alike: dict[int, float]
-    """How much it is a synonym or an opposite of one."""
+    """How much it is a synonym of one."""
 
-    def negations(self) -> Iterator[tuple[str, float]]:
-        """The words that negate, and how probably."""
+    def negations(self) -> Iterator[tuple[int, float]]:
+        """The places of the words that negate, and how probably they do."""
         for n in self.rest:
             probability = negation(self.tokens, n) * (1 - self.alike.get(n, 0.0))
             if probability and self._has_own_scope(n):
                 probability *= _OWN_SCOPE
             if n not in self.used and probability > _LEAST_FLIP:
-                yield self.tokens[n].text, probability
+                yield n, probability
 
     def _has_own_scope(self, n: int) -> bool:
         """Whether the first content word behind a negation says what the other sentence lacks."""

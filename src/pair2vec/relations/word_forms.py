@@ -27,6 +27,11 @@ _NEGATING_PREFIXES = frozenset(
 )
 _SHORTEST_NEGATED = 4
 """*into* is no negation of *to*."""
+_OPPOSITE_PREFIXES = tuple(
+    tuple(pair.split("/"))
+    for pair in """en/de up/down on/off in/out over/under max/min pre/post inter/intra hyper/hypo
+    macro/micro mono/poly""".split()
+)
 
 _SPELLINGS = (("our", "or"), ("or", "our"), ("ise", "ize"), ("ize", "ise"))
 """British and American spellings of a part of a word."""
@@ -109,6 +114,19 @@ def is_negated_form(word: str, other: str) -> bool:
         return len(short) >= _SHORTEST_NEGATED and prefix in _NEGATING_PREFIXES
     having, lacking = (word, other) if word.endswith("ful") else (other, word)
     return having.endswith("ful") and lacking == having.removesuffix("ful") + "less"
+
+
+def differ_by_prefix(word: str, other: str) -> bool:
+    """Whether the beginnings of two words are opposites: *unfair*, *fair*; *encode*, *decode*."""
+    if is_negated_form(word, other):
+        return True
+    return any(
+        len(one) >= len(first) + _SHORTEST_NEGATED
+        and one.startswith(first)
+        and two == second + one[len(first) :]
+        for one, two in ((word, other), (other, word))
+        for first, second in _OPPOSITE_PREFIXES
+    )
 
 
 def closest_known_form(word: str, known: Container[str]) -> str | None:
