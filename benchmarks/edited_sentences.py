@@ -1,9 +1,10 @@
 """Real sentences with one or two edits, to learn what edits do to their meaning.
 
 A word is replaced by an opposite, a synonym or a word of another sentence, a negation is added, a
-number is changed. What a question asks how to do is also said in frames of our own (`FRAMES`),
-which are not those of the benchmark. Opposites and synonyms are WordNet's, of pairs that the
-teacher was not shown (`opposed_set.is_held_out`) and that the benchmark does not use.
+number is changed, two names are exchanged. What a question asks how to do is also said in frames of
+our own (`FRAMES`), which are not those of the benchmark. Opposites and synonyms are WordNet's, of
+pairs that the teacher was not shown (`opposed_set.is_held_out`) and that the benchmark does not
+use.
 """
 
 import re
@@ -18,6 +19,9 @@ from pair2vec.wordnet.dictionary import WordNet
 from pair2vec.wordnet.relations import sense_antonyms, word_senses
 
 _WORD = re.compile(r"[A-Za-z]+")
+_NAME = re.compile(r"\b[A-Z][a-z]+\b")
+_SYMMETRIC = re.compile(r",|\b(and|or|by)\b")
+"""Names may be exchanged around these, and nothing is."""
 _NUMBER = re.compile(r"\b\d{1,4}\b")
 _AUXILIARY = re.compile(
     r"\b(is|are|was|were|can|could|will|would|should|must|do|does|did|has|have|had)\b(?! not|n't)",
@@ -167,6 +171,13 @@ class Editor:
             place = random_order(sentence, other)
             old, new = words[place % len(words)], content[place % len(content)]
             yield sentence, re.sub(rf"\b{re.escape(old)}\b", new, sentence, count=1)
+        names = list(_NAME.finditer(sentence, 1))
+        if len(names) > 1 and names[0][0] != names[-1][0]:
+            first, last = names[0], names[-1]
+            between = sentence[first.end() : last.start()]
+            if not _SYMMETRIC.search(between):
+                start, end = sentence[: first.start()], sentence[last.end() :]
+                yield sentence, start + last[0] + between + first[0] + end
         for match in _NUMBER.finditer(sentence):
             changed = str(int(match[0]) + 1 + random_order(sentence) % 9)
             yield sentence, sentence[: match.start()] + changed + sentence[match.end() :]

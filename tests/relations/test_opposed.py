@@ -31,12 +31,16 @@ from pair2vec.relations.sentence_features import (
 )
 
 WORDS = """the is cache enabled disabled enable disable start begin red blue necessary unnecessary
-    door open closed monday tuesday rome paris beats cheap train animal dog""".split()
+    door open closed manage fail encrypt decrypt monday tuesday rome paris beats cheap train animal
+    dog""".split()
 RELATED = {
     ("enable", "disable"): "antonym",
     ("enabled", "disabled"): "antonym",
     ("open", "closed"): "antonym",
     ("necessary", "unnecessary"): "antonym",
+    ("manage", "fail"): "antonym",
+    ("encrypt", "decrypt"): "synonym",
+    ("rome", "paris"): "synonym",
     ("start", "begin"): "synonym",
     ("red", "blue"): "co-hyponym",
     ("monday", "tuesday"): "co-hyponym",
@@ -228,6 +232,44 @@ def test_what_may_be_reversed_is_not_called_the_same(comparison: SentenceCompari
     assert reversed_.verdict == UNSURE
     assert reversed_.reason.startswith("not clear: enable / disable (opposite")
     assert synonymous.verdict == "same"
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("the red door", "the blue door"),
+        ("the dog is cheap", "the animal is cheap"),
+        ("the train to Rome", "the train to Paris"),
+        ("rome beats paris", "paris beats rome"),
+        ("the second train", "the third train"),
+        ("the train is cheap", "the train is cheap 5"),
+        ("encrypt the cache", "decrypt the cache"),
+    ],
+)
+def test_only_what_has_a_synonym_in_each_place_is_called_the_same(
+    comparison: SentenceComparison, a: str, b: str
+) -> None:
+    (answer,) = always(comparison, "same").compare([(a, b)])
+    assert answer.verdict == UNSURE
+
+
+def test_what_is_negated_twice_may_be_the_same(comparison: SentenceComparison) -> None:
+    pair = ("the door is necessary", "the door is not unnecessary")
+    (answer,) = always(comparison, "same").compare([pair])
+    assert answer.verdict == "same"
+
+
+def test_a_negation_that_has_an_opposite_reverses_once(comparison: SentenceComparison) -> None:
+    """*fail to* as the opposite of *manage* and as a negation must not cancel out."""
+    found = features(comparison, "you manage to start", "you fail to start")
+    assert found["odd"] > 0.9
+    assert found["more_negations"] == 0
+
+
+def test_spelled_ordinals_are_numbers(comparison: SentenceComparison) -> None:
+    (answer,) = comparison.compare([("the third train", "the 3rd train")])
+    assert (answer.verdict, answer.reason) == ("same", "the same words")
+    assert features(comparison, "the third train", "the 4th train")["numbers"] == 1
 
 
 def test_nothing_is_called_opposed_without_words_that_decide(

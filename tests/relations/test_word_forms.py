@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from pair2vec.relations.word_forms import (
     closest_known_form,
+    differ_by_prefix,
     is_form,
     is_negated_form,
     spelling_variants,
@@ -128,6 +129,26 @@ def test_a_word_with_a_negating_prefix_or_less_for_ful_is_a_negation(word: str, 
 def test_other_words_that_share_letters_are_no_negations(word: str, other: str) -> None:
     assert not is_negated_form(word, other)
     assert not is_negated_form(other, word)
+
+
+@pytest.mark.parametrize(
+    ("word", "other", "expected"),
+    [
+        ("encrypt", "decrypt", True),
+        ("upload", "download", True),
+        ("offline", "online", True),
+        ("fair", "unfair", True),
+        ("upon", "down", False),
+        ("enter", "exit", False),
+        ("online", "line", False),
+        ("upload", "upload", False),
+    ],
+)
+def test_words_with_opposite_beginnings_differ_by_a_prefix(
+    word: str, other: str, expected: bool
+) -> None:
+    assert differ_by_prefix(word, other) is expected
+    assert differ_by_prefix(other, word) is expected
 
 
 @given(WORDS, WORDS)

@@ -44,10 +44,12 @@ _MOST_PAIRS = 12
 _UNKNOWN_WORDS = "the words that differ are unknown to the model"
 _LEAST_PROBABLE = 0.5
 """Of a verdict other than opposed, which has a threshold of its own."""
-_MOST_OF_SAME = {"odd": 0.2, "substitution": 0.5, "exchanged": 0.5, "numbers_added": 0.5}
-"""Sentences with more of one of these features are not called the same: they may be reversed, a
+_MOST_OF_SAME = {"odd": 0.2} | dict.fromkeys(
+    ("substitution", "exchanged", "numbers", "numbers_added", "units"), 0.5
+)
+"""Sentences with as much of one of these features are not called the same: they may be reversed, a
 word is in the place of one that is no synonym (*car* / *truck*, *man* / *person*), two words have
-changed places, or one sentence has a number more."""
+changed places, or a number or a unit is another one."""
 _LEAST_KNOWN = 0.5
 """More than this share of a pair's content words has to be known to the model."""
 

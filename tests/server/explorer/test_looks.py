@@ -66,7 +66,7 @@ GOOD_ANSWERS = {
         "hot / cold": "dry : wet",
         "king / queen": "prince : princess",
         "france / paris": "russia : moscow",
-        "monet / painter": "grieg : composer",
+        "monet / painter": "debussy : composer",
     },
 }
 
