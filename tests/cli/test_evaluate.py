@@ -14,6 +14,7 @@ from tests.command import assert_fails, pair2vec
 from tests.documented_json import documented_names
 from tests.tiny_model import ALL_ANSWERS, WORDS, save_tiny_model, taught_model
 
+from pair2vec.api import load
 from pair2vec.experiments.evaluation.opposed import half_of
 from pair2vec.experiments.evaluation.slots import paper_rows
 from pair2vec.word_vectors.formats import write_vec
@@ -85,6 +86,22 @@ def test_bats_as_json_has_groups_relations_and_the_protocol(folder: Path) -> Non
     assert printed["protocol"]["half"] is None
 
 
+def test_bats_without_vectors_takes_the_words_that_pair_vectors_are_made_of(
+    folder: Path, tmp_path: Path
+) -> None:
+    own = load(folder / "model")
+    write_vec(tmp_path / "own.vec", own.vocabulary.words, own.unit_words)
+    without = [option for option in bats(folder) if not str(option).startswith("--vectors")]
+    done = pair2vec(*without, "--json", "--results", tmp_path / "results")
+    assert done.returncode == 0, done.stderr
+    printed = json.loads(done.stdout)
+    beside = json.loads(pair2vec(*bats(folder, vectors=tmp_path / "own.vec"), "--json").stdout)
+    assert printed["groups"] == beside["groups"]
+    assert printed["protocol"]["vectors"] == "of the model"
+    (record,) = (tmp_path / "results").iterdir()
+    assert "--vectors" not in json.loads(record.read_text())["command"]
+
+
 def test_bats_records_its_figures_in_the_model(folder: Path, tmp_path: Path) -> None:
     own = shutil.copytree(folder / "model", tmp_path / "model")
     done = pair2vec(*bats(folder, model=own), "--record", "--json")
@@ -94,6 +111,7 @@ def test_bats_records_its_figures_in_the_model(folder: Path, tmp_path: Path) -> 
     for name, group in printed["groups"].items():
         assert figures[name]["three_cos_add"] == group["three_cos_add"]
     assert figures["protocol"]["whitening"] == 0.5
+    assert figures["protocol"]["vectors"] == "words.vec"
     assert "three_cos_add" in (own / "README.md").read_text()
 
 

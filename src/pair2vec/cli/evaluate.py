@@ -60,15 +60,7 @@ def eval_bats(  # noqa: PLR0913, PLR0917 - the options of a command
             show_default=False,
         ),
     ],
-    vectors: Annotated[
-        Path,
-        typer.Option(
-            metavar="FILE",
-            help="Vectors of single words for 3CosAdd, best from the same text as the model: "
-            ".vec, GloVe .txt or .bin.",
-            show_default=False,
-        ),
-    ],
+    vectors: _WordVectorsOption = None,
     model: ModelOption = None,
     vocab: Annotated[int | None, typer.Option(min=1, help=_VOCAB_HELP, show_default="all")] = None,
     direction: DirectionOption = "both",
@@ -93,7 +85,8 @@ def eval_bats(  # noqa: PLR0913, PLR0917 - the options of a command
 ) -> None:
     """Answer analogies with pair vectors, word vectors, and both.
 
-    A question is dropped if the model or the word vectors lack one of its words.
+    A question is dropped if the model or the word vectors lack one of its words. Word vectors of
+    a file, for 3CosAdd, are best from the same text as the model.
     """
     from pair2vec.api import load
     from pair2vec.experiments.evaluation.analogies import (
@@ -107,17 +100,18 @@ def eval_bats(  # noqa: PLR0913, PLR0917 - the options of a command
         Half,
         find_answer_vocabulary,
         read_analogies,
+        read_answer_vectors,
         select_half,
         select_relations,
     )
-    from pair2vec.experiments.evaluation.results import write_result
+    from pair2vec.experiments.evaluation.results import OWN_VECTORS, write_result
     from pair2vec.experiments.report.figures import AlphaFigure, alpha_plot
     from pair2vec.model.folder import describe_model
     from pair2vec.query.pair_encoder import Direction
-    from pair2vec.word_vectors.formats import read_word_vectors
 
     # What can fail comes before what takes long.
-    saved = load(model).saved
+    opened = load(model)
+    saved = opened.saved
     chosen_half = cast("Half | None", half)
     relations = select_relations(select_half(read_analogies(data), chosen_half), only or [])
     config = AnalogyConfig(
@@ -127,13 +121,13 @@ def eval_bats(  # noqa: PLR0913, PLR0917 - the options of a command
         workers=workers or len(os.sched_getaffinity(0)),
     )
     figure = AlphaFigure(plot) if plot else None
-    words = read_word_vectors(vectors, saved.vocabulary)
+    words, has_vector = read_answer_vectors(opened, vectors)
     benchmark = AnalogyBenchmark(
         relations=relations,
-        candidates=find_answer_vocabulary(saved.vocabulary, words.vectors, words.found, vocab),
+        candidates=find_answer_vocabulary(saved.vocabulary, words, has_vector, vocab),
         data=str(data),
         half=chosen_half,
-        vectors=str(vectors),
+        vectors=str(vectors or OWN_VECTORS),
     )
     with show_count("questions") as show:
         result = evaluate_analogies(saved, benchmark, config, show)
@@ -216,7 +210,7 @@ def eval_relations(  # noqa: PLR0913, PLR0917 - the options of a command
         read_word_table,
         relation_tables,
     )
-    from pair2vec.experiments.evaluation.results import write_result
+    from pair2vec.experiments.evaluation.results import OWN_VECTORS, write_result
     from pair2vec.relations.mlp import MlpConfig
 
     opened = load(model)
@@ -231,7 +225,7 @@ def eval_relations(  # noqa: PLR0913, PLR0917 - the options of a command
         opened,
         relation_set,
         read_word_table(opened, relation_set, vectors),
-        vectors=str(vectors) if vectors else "of the model",
+        vectors=str(vectors or OWN_VECTORS),
         configs=[MlpConfig(steps=steps)] if steps else MLP_CONFIGS,
         seed=seed,
         report=say,

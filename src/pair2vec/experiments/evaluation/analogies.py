@@ -43,7 +43,12 @@ from pair2vec.experiments.evaluation.analogy_sets import (
     Half,
     encode_relations,
 )
-from pair2vec.experiments.evaluation.results import RunResult, command_line, model_provenance
+from pair2vec.experiments.evaluation.results import (
+    RunResult,
+    command_line,
+    model_provenance,
+    vectors_option,
+)
 from pair2vec.model.folder import SavedModel
 from pair2vec.query.pair_encoder import Direction, roles
 from pair2vec.query.space import check_whitening
@@ -72,7 +77,7 @@ class AnalogyBenchmark:
     half: Half | None = None
     """Which half of the relations there they are of; None where they are not halved."""
     vectors: str
-    """Where the vectors of single words are from."""
+    """Where the vectors of single words are from; `OWN_VECTORS` where they are the model's."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -128,10 +133,9 @@ class AnalogyResult(NamedTuple):
     def metrics(self) -> dict[str, object]:
         """The scores of each group and the protocol in short, for a model's config."""
         kept = ("vocabulary", "half", "direction", "whitening", "dropped")
-        return {
-            **self._group_scores(),
-            "protocol": {name: getattr(self.protocol, name) for name in kept},
-        }
+        protocol = {name: getattr(self.protocol, name) for name in kept}
+        protocol["vectors"] = Path(self.protocol.vectors).name
+        return {**self._group_scores(), "protocol": protocol}
 
     def to_json(self) -> dict[str, object]:
         """As ``--json`` prints it."""
@@ -148,7 +152,7 @@ class AnalogyResult(NamedTuple):
         options = {
             "--model": saved.folder.resolve().name,
             "--data": protocol["data"],
-            "--vectors": protocol["vectors"],
+            **vectors_option(protocol["vectors"]),
             "--vocab": f"{self.protocol.vocabulary}",
             "--direction": self.protocol.direction,
             "--whitening": f"{self.protocol.whitening:g}",

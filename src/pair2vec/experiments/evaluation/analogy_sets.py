@@ -16,10 +16,12 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from pair2vec.api import Pair2vec
 from pair2vec.arrays import FloatArray, IntArray, normalise
 from pair2vec.errors import InputError, UsageError
 from pair2vec.text.sentences import tokenize
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
+from pair2vec.word_vectors.formats import read_word_vectors
 
 BATS_GROUPS = {
     "1": "inflectional",
@@ -218,6 +220,17 @@ class AnswerVocabulary:
         """The index of a word as a published set spells it; None if it is unknown."""
         tokens = tokenize(spelling)
         return self.indices.get(tokens[0]) if len(tokens) == 1 else None
+
+
+def read_answer_vectors(model: Pair2vec, path: Path | None) -> tuple[FloatArray, NDArray[np.bool_]]:
+    """Of each id the word vector for 3CosAdd, (V, E), and whether there is one, (V,).
+
+    They are those of a file, or else those that the pair vectors are made of, which all words have.
+    """
+    if path is None:
+        return model.unit_words, np.ones(len(model.vocabulary), np.bool_)
+    found = read_word_vectors(path, model.vocabulary)
+    return found.vectors, found.found
 
 
 def find_answer_vocabulary(

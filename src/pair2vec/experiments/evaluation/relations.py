@@ -29,7 +29,13 @@ from pair2vec.experiments.evaluation.classification import (
     calibration,
     f1_scores,
 )
-from pair2vec.experiments.evaluation.results import RunResult, command_line, model_name, today
+from pair2vec.experiments.evaluation.results import (
+    RunResult,
+    command_line,
+    model_name,
+    today,
+    vectors_option,
+)
 from pair2vec.model.folder import SavedModel
 from pair2vec.relations.classifier import (
     PairViews,
@@ -198,10 +204,9 @@ class RelationResult:
         """The record of the run."""
         protocol = asdict(self.protocol)
         protocol |= {name: Path(protocol[name]).name for name in ("model", "vectors")}
-        is_file = Path(self.protocol.vectors).suffix != ""
         options = {
             "--data": self.protocol.data,
-            **({"--vectors": protocol["vectors"]} if is_file else {}),
+            **vectors_option(protocol["vectors"]),
             "--model": protocol["model"],
             "--seed": f"{self.protocol.seed}",
         }

@@ -25,6 +25,9 @@ from pair2vec.theory.pmi import PAPER_NEGATIVES, Counts, mvpmi, pmi, si1, si2, s
 RunResult = dict[str, Any]
 """The record of a run: at least its ``task``, ``date`` and ``metrics``."""
 
+OWN_VECTORS = "of the model"
+"""What a protocol calls word vectors that are those of the model."""
+
 _REQUIRED_KEYS = {
     "nli": {"pairs", "words", "seed", "train"},
     "qa": {"pairs"},
@@ -147,6 +150,11 @@ def model_name(saved: SavedModel) -> str:
 def command_line(words: Sequence[str], options: Mapping[str, str]) -> str:
     """A command of this package as a shell takes it."""
     return shlex.join(["pair2vec", *words, *(word for item in options.items() for word in item)])
+
+
+def vectors_option(vectors: str) -> dict[str, str]:
+    """The option of a command that names word vectors; none for those of the model."""
+    return {} if vectors == OWN_VECTORS else {"--vectors": vectors}
 
 
 def result_of_triple(
