@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict, replace
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,13 @@ import pytest
 from pair2vec.encoders.context import ContextConfig
 from pair2vec.encoders.pair import PairConfig
 from pair2vec.errors import UsageError
+from pair2vec.experiments.nli.esim import EsimConfig
+from pair2vec.experiments.tasks.inputs import PairsConfig
+from pair2vec.experiments.tasks.task import SupervisedConfig
+from pair2vec.injection.pair_attention import PairAttention
+from pair2vec.injection.pair_distance import pair_distance_attention
+from pair2vec.text.patterns import DISTANCES
+from pair2vec.text.prepare import PrepareConfig
 from pair2vec.training.batches import NegativesConfig
 from pair2vec.training.recipes import (
     RECIPES,
@@ -50,14 +58,81 @@ def test_a_changed_recipe_survives_json() -> None:
     assert recipe_from_json(json.loads(json.dumps(asdict(recipe)))) == recipe != paper()
 
 
-def test_the_paper_has_three_negative_words_and_two_negative_contexts() -> None:
-    recipe = paper()
-    assert (recipe.negatives.contexts, recipe.negatives.words, recipe.negatives.typed) == (2, 3, 1)
-    assert (recipe.pair.dimension, recipe.pair.layers, recipe.context.hidden) == (300, 4, 100)
-    assert (recipe.training.batch, recipe.training.epochs, recipe.training.rate) == (600, 12, 0.01)
-    assert find_recipe("paper_bivariate").negatives.words == 0
-    assert find_recipe("paper_2_layers").pair.layers == 2
-    assert find_recipe("paper_multiply").pair.composition == "multiply"
+PAPER: dict[str, dict[str, object]] = {
+    "Representation: R is an MLP of four layers": {"pair.composition": "mlp", "pair.layers": 4},
+    "Representation: x and y are normalised": {"pair.length": 1.0},
+    "Typed sampling: the top 100 words by cosine similarity": {
+        "negatives.typed": 1,
+        "negatives.neighbours": 100,
+    },
+    "Data: pair probability with a threshold of 5e-7": {
+        "triples.subsampling": "pair",
+        "triples.threshold": 5e-7,
+        "triples.min_pair_count": 0,
+    },
+    "Hyperparameters: 300 dimensions, initialised with word vectors": {
+        "pair.dimension": 300,
+        "context.dimension": 300,
+        "training.start": "vectors",
+    },
+    "Hyperparameters: a BiLSTM with a hidden layer of 100": {"context.hidden": 100},
+    "Hyperparameters: 2 negative contexts, 3 negative arguments": {
+        "negatives.contexts": 2,
+        "negatives.words": 3,
+    },
+    "Hyperparameters: SGD at 0.01": {"training.optimiser": "sgd", "training.rate": 0.01},
+    "Hyperparameters: x 0.9 without a decrease for 300K steps": {
+        "training.schedule": "plateau",
+        "training.plateau_steps": 300_000,
+        "training.plateau_factor": 0.9,
+        "training.warmup_steps": 0,
+    },
+    "Hyperparameters: a batch of 600, 12 epochs": {
+        "training.batch": 600,
+        "training.epochs": 12,
+        "training.steps": 0,
+        "training.patience": 0,
+    },
+    "the released code: smoothing by 0.75, sums over the batch, gradients clipped at 10": {
+        "negatives.exponent": 0.75,
+        "training.loss": "sum",
+        "training.clip": 10.0,
+    },
+}
+"""Of the recipe `paper`, by where the paper says so."""
+
+
+@pytest.mark.parametrize("place", PAPER)
+def test_the_recipe_paper_is_the_papers(place: str) -> None:
+    settings = asdict(paper())
+    for name, value in PAPER[place].items():
+        group, key = name.split(".")
+        assert settings[group][key] == value, name
+
+
+def test_each_ablation_changes_one_thing_of_the_paper() -> None:
+    expected: dict[str, dict[str, object]] = {
+        "paper_2_layers": {"pair": PairConfig(layers=2)},
+        "paper_multiply": {"pair": PairConfig(composition="multiply")},
+        "paper_bivariate": {"negatives": NegativesConfig(words=0, typed=0)},
+    }
+    for name, changes in expected.items():
+        assert find_recipe(name) == replace(paper(), name=name, **changes)  # type: ignore[arg-type]
+
+
+def test_corpus_and_end_tasks_have_the_papers_settings() -> None:
+    # Data: the 100K most frequent words, pairs within a window of 5.
+    assert signature(PrepareConfig).parameters["vocabulary"].default == 100_000
+    assert list(DISTANCES) == [1, 2, 3, 4, 5]
+    # Hyperparameters: "We use 0.15 dropout on our pretrained pair embeddings."
+    for source in (PairAttention, PairAttention.load, pair_distance_attention):
+        assert signature(source).parameters["dropout"].default == 0.15
+    assert (PairsConfig().dropout, PairsConfig().sharpness, PairsConfig().whitening) == (0.15, 1, 0)
+    # "AllenNLP's implementations with default hyperparameters": ESIM's.
+    assert (EsimConfig().hidden, EsimConfig().dropout) == (300, 0.5)
+    nli = SupervisedConfig()
+    assert (nli.optimiser, nli.rate, nli.batch, nli.epochs) == ("adam", 4e-4, 32, 75)
+    assert (nli.rate_factor, nli.rate_patience, nli.patience, nli.clip) == (0.5, 0, 5, 10.0)
 
 
 def test_without_any_settings_the_recipe_is_fast() -> None:

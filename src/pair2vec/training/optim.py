@@ -185,27 +185,50 @@ class Linear(Constant):
 
 
 class Plateau(Constant):
-    """The paper's rule: × `plateau_factor` when the loss has not fallen for `plateau_steps`."""
+    """The paper's rule: × `plateau_factor` when the loss has not fallen for `plateau_steps`.
+
+    The losses of single batches are too noisy for it: the lowest one of many is low by chance, and
+    then nothing falls below it. So compared are means over a tenth of these steps, as in the
+    released code, and a mean is lower if it is so by a thousandth.
+    """
 
     def __init__(
-        self, rate: float, *, plateau_steps: float, plateau_factor: float, **_: float
+        self,
+        rate: float,
+        *,
+        plateau_steps: float,
+        plateau_factor: float,
+        means: int = 10,
+        threshold: float = 1e-3,
+        **_: float,
     ) -> None:
+        """Compare `means` means over `plateau_steps`, or every loss if these are fewer."""
         super().__init__(rate)
-        self._patience = plateau_steps
-        self._factor = plateau_factor
-        self.state = {"scale": 1.0, "best": math.inf, "best_step": 0.0}
+        self._length = max(1, int(plateau_steps) // means)
+        self._patience = plateau_steps / self._length
+        self._factor, self._threshold = plateau_factor, threshold
+        self.state = {"scale": 1.0, "best": math.inf, "since": 0.0, "sum": 0.0, "count": 0.0}
 
     def rate(self, step: int) -> float:
         del step
         return self._rate * self.state["scale"]
 
     def observe(self, step: int, loss: float) -> bool:
-        if loss < self.state["best"]:
-            self.state.update(best=loss, best_step=float(step))
+        del step
+        state = self.state
+        state["sum"] += loss
+        state["count"] += 1
+        if state["count"] < self._length:
+            return False
+        mean = state["sum"] / state["count"]
+        state.update(sum=0.0, count=0.0)
+        if mean < state["best"] - self._threshold * abs(state["best"]) or math.isinf(state["best"]):
+            state.update(best=mean, since=0.0)
             return True
-        # After a reduction, `best_step` is the step of that, so that the next one can follow.
-        if step - self.state["best_step"] >= self._patience:
-            self.state.update(best_step=float(step), scale=self.state["scale"] * self._factor)
+        state["since"] += 1
+        if state["since"] >= self._patience:
+            # From 0 again, so that the next reduction can follow.
+            state.update(since=0.0, scale=state["scale"] * self._factor)
         return False
 
 
@@ -218,7 +241,13 @@ class DevPlateau:
 
     def __init__(self, rate: float, *, factor: float, patience: int) -> None:
         """Reduce `rate` by `factor` after more than `patience` epochs without a better score."""
-        self._plateau = Plateau(rate, plateau_steps=patience + 1, plateau_factor=factor)
+        self._plateau = Plateau(
+            rate,
+            plateau_steps=patience + 1,
+            plateau_factor=factor,
+            means=patience + 1,
+            threshold=0.0,
+        )
         self.rate = rate
         self._epoch = self._best_epoch = 0
 
@@ -246,7 +275,7 @@ class DevPlateau:
             "rate": self.rate,
             "best": self.best if math.isfinite(self.best) else None,
             "epochs_since_best": self.epochs_since_best,
-            "epochs_since_fall": self._epoch - int(self._plateau.state["best_step"]),
+            "epochs_since_fall": int(self._plateau.state["since"]),
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
@@ -254,7 +283,7 @@ class DevPlateau:
         self.rate = saved["rate"]
         self._epoch, self._best_epoch = 0, -saved["epochs_since_best"]
         best = math.inf if saved["best"] is None else -saved["best"]
-        self._plateau.state.update(best=best, best_step=-saved["epochs_since_fall"])
+        self._plateau.state.update(best=best, since=saved["epochs_since_fall"])
 
 
 SCHEDULES: dict[str, type[Constant]] = {
@@ -278,7 +307,8 @@ class TrainingConfig:
     """"plateau" (the paper's rule), "linear" (warm-up, then decay to 0) or "constant"."""
     warmup_steps: OptionalCount = 0
     plateau_steps: Count = 300_000
-    """Without a lower loss for so long, the rate is multiplied by `plateau_factor`."""
+    """Without a lower loss for so long, by means over a tenth of it, the rate is multiplied by
+    `plateau_factor`."""
     plateau_factor: Factor = 0.9
     loss: Annotated[str, OneOf(("sum", "mean"))] = "sum"
     """"sum" or "mean" over the batch."""

@@ -5,6 +5,7 @@ Settings come from a recipe, a TOML file and ``--set training.batch=4096``, and 
 Where the released code of the paper differs from its text, `paper` follows
 - the text on subsampling (a pair-probability threshold; the code's rule keeps a quarter of it) and
   on pairs seen 50 times or fewer (the text drops none);
+- the code on what "does not decrease for 300K steps" is said of: means over 30K steps;
 - the code on smoothing negative words by 0.75 (the text names the unigram distribution, the results
   come from the code) and on summing the loss over the batch with the gradient clipped at 10
   (without it, a rate of 0.01 hardly moves the weights);
