@@ -78,6 +78,22 @@ FRAMES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
         ("which app lets me {}?", "is there an app with which I could {}?"),
         ("which app won't let me {}?", "is there an app with which I couldn't {}?"),
     ),
+    (
+        ("we often {} in summer", "in summer we frequently {}"),
+        ("we hardly ever {} in summer", "in summer we rarely {}", "we seldom {} in summer"),
+    ),
+    (
+        ("she remembered to {}", "she did remember to {}"),
+        ("she forgot to {}", "she neglected to {}", "she has yet to {}"),
+    ),
+    (
+        ("the team agreed to {}", "the team said that they would {}"),
+        ("the team refused to {}", "the team declined to {}", "the team was unable to {}"),
+    ),
+    (
+        ("look for ways to {}", "please look for ways to {}"),
+        ("look for ways to avoid having to {}", "please avoid having to {}"),
+    ),
     (("kindly {}", "{}, would you?", "I ask you to {}"), ("never {}", "I ask you not to {}")),
     (
         ("it was easy to {}", "it was not hard to {}", "to {} was no trouble"),

@@ -108,6 +108,8 @@ def test_the_probability_of_an_odd_number_is_the_sum_over_all_outcomes(flips: li
         ("the train failed to start", "the train did start", True),
         ("frobnicate the cheap cache", "unfrobnicate the cheap cache", True),
         ("neither the dog nor the train is open", "the dog and the train is open", True),
+        ("the train is cheap", "is the train cheap, or not? why, or why not?", False),
+        ("the train has yet to start", "the train has started", True),
     ],
 )
 def test_an_odd_number_of_opposites_and_negations_is_a_reversal(

@@ -446,9 +446,14 @@ def negation(tokens: Sequence[Token], n: int) -> float:
     word = tokens[n].word
     following = tokens[n + 1].word if n + 1 < len(tokens) else ""
     if word in _NEGATIONS:
-        is_no_negation = (word, following) in {("not", "only"), ("no", "doubt")}
+        before = [token.word for token in tokens[max(0, n - 2) : n]]
+        is_no_negation = (word, following) in {("not", "only"), ("no", "doubt")} or (
+            before[-1:] == ["or"] or before == ["or", "why"]
+        )
         has_neither = word == "nor" and any(token.word == "neither" for token in tokens[:n])
         return 0.0 if is_no_negation or has_neither else _NEGATIONS[word]
+    if (word, following) == ("yet", "to"):
+        return _IMPLICIT
     for base in base_forms(word) & _IMPLICIT_NEGATIONS.keys():
         if following.endswith(_IMPLICIT_NEGATIONS[base]):
             return _IMPLICIT
