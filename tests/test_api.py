@@ -45,7 +45,7 @@ def test_both_directions_are_concatenated_each_with_unit_norm(model: Pair2vec) -
     both = model.pair("hot", "cold")
     forward = model.pair("hot", "cold", direction="forward")
     backward = model.pair("hot", "cold", direction="backward")
-    np.testing.assert_array_equal(both, np.concatenate([forward, backward]))
+    np.testing.assert_allclose(both, np.concatenate([forward, backward]), rtol=0, atol=1e-6)
     np.testing.assert_array_equal(backward, model.pair("cold", "hot", direction="forward"))
     assert np.linalg.norm(forward) == pytest.approx(1, abs=1e-6)
     assert np.abs(forward - backward).max() > 0.01

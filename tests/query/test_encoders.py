@@ -8,6 +8,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
+from pair2vec.arrays import ROWS_PER_BLOCK, normalise
 from pair2vec.encoders.context import ContextConfig
 from pair2vec.encoders.pair import PairConfig
 from pair2vec.model.folder import SavedModel, load_model, save_model
@@ -16,6 +17,7 @@ from pair2vec.query.pair_encoder import (
     PairNetwork,
     Role,
     after_normalising,
+    directed_vectors,
     dot_product,
     make_pair_network,
 )
@@ -72,6 +74,27 @@ def torch_pairs(saved: SavedModel, x: NDArray[np.int64], y: NDArray[np.int64]) -
     network = network_from_model(saved)
     parts = network.pair.word_parts(network.pair_words)
     return network.pair.compose(parts, torch.from_numpy(x), torch.from_numpy(y))
+
+
+@pytest.mark.parametrize(("composition", "layers"), COMPOSITIONS)
+@pytest.mark.parametrize("count", [0, 3, 2 * ROWS_PER_BLOCK + 1])
+def test_both_directions_are_those_of_each_alone(
+    tmp_path: Path, composition: str, layers: int, count: int
+) -> None:
+    network = make_pair_network(saved_model(tmp_path, composition, layers))
+    x, y = ids(count), ids(count, seed=1)
+    forward, backward = network(x, y), network(y, x)
+    both = network.compose_both(network.inputs(x), network.inputs(y))
+    np.testing.assert_allclose(both, [forward, backward], rtol=0, atol=1e-5)
+    for direction, expected in (
+        ("both", np.concatenate([normalise(forward), normalise(backward)], axis=1)),
+        ("forward", normalise(forward)),
+        ("backward", normalise(backward)),
+    ):
+        found = directed_vectors(network, x, y, direction)  # type: ignore[arg-type]
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5)
+    plain = directed_vectors(network, x, y, "both", normalised=False)
+    np.testing.assert_allclose(plain, np.hstack([forward, backward]), rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize(("composition", "layers"), COMPOSITIONS)

@@ -155,6 +155,12 @@ def test_tokenising_tokens_again_changes_nothing(text: str) -> None:
     assert tokenize(" ".join(tokens)) == tokens
 
 
+@given(st.text("aAbBzZsS'.-é1 ", max_size=6))
+@example("CANNOT")
+def test_a_plain_word_is_tokenised_as_by_the_rules(text: str) -> None:
+    assert tokenize(text) == [fold(token) for token in cased_tokens(text)]
+
+
 @given(TEXT)
 def test_tokens_are_lower_case_composed_and_without_space(text: str) -> None:
     for token in tokenize(text):

@@ -89,6 +89,10 @@ class PairNetwork(ABC):
     def compose(self, x: FloatArray, y: FloatArray) -> FloatArray:
         """R of pairs of inputs: (N, D)."""
 
+    def compose_both(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        """R(x, y) and R(y, x) of pairs of inputs: (2, N, D)."""
+        return np.stack([self.compose(x, y), self.compose(y, x)])
+
     def first_layer(self, x: FloatArray, y: FloatArray) -> FloatArray:
         """The hidden units of the first layer for pairs of inputs: (N, 0) if R has no layers."""
         del y
@@ -122,7 +126,23 @@ class MlpPairNetwork(LearnedPairNetwork):
         self._bias = first.bias
 
     def compose(self, x: FloatArray, y: FloatArray) -> FloatArray:
-        hidden = self._first(x, y)
+        return self._after_first(self._first(x, y))
+
+    def compose_both(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        """As for each direction, with the product x∘y multiplied once."""
+        shared = (x * y) @ self._weight_product
+        shared += self._bias
+        hidden = np.empty((2, *shared.shape), np.float32)
+        for own, one, other in zip(hidden, (x, y), (y, x), strict=True):
+            np.matmul(one, self._weight_x, out=own)
+            own += other @ self._weight_y
+            own += shared
+        # All rows at once: of a few pairs, reading the weights takes longer than multiplying.
+        both = self._after_first(hidden.reshape(-1, hidden.shape[2]))
+        return both.reshape(2, len(x), both.shape[1])
+
+    def _after_first(self, hidden: FloatArray) -> FloatArray:
+        """What the other layers make of the first one's outputs, which are overwritten."""
         for layer in self._others:
             hidden = layer(np.maximum(hidden, 0, out=hidden))
         return hidden
@@ -234,8 +254,20 @@ def directed_vectors(
     pairs: PairNetwork, x: IntArray, y: IntArray, direction: Direction, *, normalised: bool = True
 ) -> FloatArray:
     """The vectors of pairs, each direction with unit norm (`eq:bi-relemb`): (N, D) or (N, 2D)."""
-    parts = [pairs(x, y) if role == "x" else pairs(y, x) for role in roles(direction)]
-    return np.concatenate([normalise(part) if normalised else part for part in parts], axis=1)
+    own_roles = roles(direction)
+    vectors = np.empty((len(x), len(own_roles), pairs.dimension), np.float32)
+    # Both directions of a block and their norms while its words are in the cache.
+    for start in range(0, len(x), ROWS_PER_BLOCK):
+        block = slice(start, start + ROWS_PER_BLOCK)
+        one, other = pairs.inputs(x[block]), pairs.inputs(y[block])
+        if len(own_roles) == 2:
+            parts = pairs.compose_both(one, other)
+        else:
+            parts = pairs.compose(*((one, other) if own_roles == ("x",) else (other, one)))[None]
+        for number, part in enumerate(parts):
+            divisors = safe_norms(part) if normalised else np.float32(1)
+            np.divide(part, divisors, out=vectors[block, number])
+    return vectors.reshape(len(x), len(own_roles) * pairs.dimension)
 
 
 class Linearisation(NamedTuple):

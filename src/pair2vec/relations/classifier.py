@@ -226,9 +226,9 @@ class PairViews:
         inputs = np.array([self._input(word) for word in distinct], np.float32)
         inputs = inputs.reshape(-1, self._space.pairs.dimension)
         x, y = (inputs[[distinct[word] for word in side]] for side in _sides(pairs))
-        network, both = self._space.pairs, ((x, y), (y, x))
-        parts = [self._space.whiten(network.compose(*sides)) for sides in both]
-        parts += [network.first_layer(*sides) for sides in both]
+        network = self._space.pairs
+        parts = [self._space.whiten(vectors) for vectors in network.compose_both(x, y)]
+        parts += [network.first_layer(x, y), network.first_layer(y, x)]
         has_inputs = np.any(x, axis=1, keepdims=True) & np.any(y, axis=1, keepdims=True)
         features: FloatArray = np.concatenate(parts, axis=1) * has_inputs
         return features

@@ -119,9 +119,7 @@ class HeadScorer:
         for first, second in pair_blocks(x, y, ROWS_PER_BLOCK):
             block = slice(start, start + len(first))
             one, other = pairs.inputs(first), pairs.inputs(second)
-            # In one call: of a few pairs, reading the weights takes longer than multiplying.
-            both = np.concatenate([one, other]), np.concatenate([other, one])
-            forward, backward = np.split(pairs.compose(*both), 2)
+            forward, backward = pairs.compose_both(one, other)
             if not pairs.has_unit_inputs:
                 one, other = normalise(one), normalise(other)
             cosines = np.einsum("nd,nd->n", one, other)
