@@ -79,6 +79,15 @@ def test_an_unknown_word_comes_with_suggestions_of_similar_spelling(model: Pair2
     assert caught.value.suggestions[0] == "cold"
 
 
+def test_it_says_what_it_is_and_which_words_it_knows(model: Pair2vec) -> None:
+    assert repr(model) == f"<Pair2vec 'model': {len(WORDS)} words, 8 dimensions>"
+    assert "hot" in model
+    assert "Hot" in model
+    assert "colt" not in model
+    assert "hot cold" not in model
+    assert 7 not in model
+
+
 def test_words_are_read_as_prepare_reads_them(model: Pair2vec) -> None:
     np.testing.assert_array_equal(model.pair("Hot", " COLD"), model.pair("hot", "cold"))
     with pytest.raises(UsageError, match="'hot cold' is 2 tokens"):

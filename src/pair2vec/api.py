@@ -50,7 +50,13 @@ from pair2vec.relations.relate import (
 )
 from pair2vec.relations.relations import Relations
 from pair2vec.relations.sentence_features import Difference
-from pair2vec.text.vocabulary import Vocabulary, look_up_pair, look_up_word
+from pair2vec.text.vocabulary import (
+    SPECIAL_TOKENS,
+    Vocabulary,
+    is_known_word,
+    look_up_pair,
+    look_up_word,
+)
 
 __all__ = ["Difference", "Match", "Opposition", "Pair2vec", "PairBatch", "PairMatch"]
 __all__ += ["PatternMatch"]
@@ -87,6 +93,19 @@ class Pair2vec:
         self.space = PairSpace(saved, whitening=whitening)
         """Its networks and arrays, by ids."""
         self._search = WordSearch(self.space)
+
+    def __repr__(self) -> str:
+        saved = self.saved
+        name = saved.config.get("name") or saved.folder.name
+        words = len(self.vocabulary) - len(SPECIAL_TOKENS)
+        taught = ", taught which relations hold" if saved.has_head else ""
+        return (
+            f"<Pair2vec {name!r}: {words:,} words, {self.space.pairs.dimension} dimensions{taught}>"
+        )
+
+    def __contains__(self, word: object) -> bool:
+        """Whether it knows a word, in any case."""
+        return isinstance(word, str) and is_known_word(word, self.vocabulary)
 
     @property
     def vocabulary(self) -> Vocabulary:
