@@ -1,10 +1,10 @@
 """Real sentences with one or two edits, to learn what edits do to their meaning.
 
 A word is replaced by an opposite, a synonym or a word of another sentence, a negation is added, a
-number is changed, two names are exchanged. What a question asks how to do is also said in frames of
-our own (`FRAMES`), which are not those of the benchmark. Opposites and synonyms are WordNet's, of
-pairs that the teacher was not shown (`opposed_set.is_held_out`) and that the benchmark does not
-use.
+number is changed, two names are exchanged. What a question asks how to do, and how something is
+said to be, is also said in frames of our own (`ACTION_FRAMES`, `STATE_FRAMES`), which are not those
+of the benchmark. Opposites and synonyms are WordNet's, of pairs that the teacher was not shown
+(`opposed_set.is_held_out`) and that the benchmark does not use.
 """
 
 import re
@@ -31,7 +31,10 @@ _HOW_TO = re.compile(
     r"(?:How (?:do|can|could|should) (?:I|we|you|one)|What is the (?:best|easiest|right) way to"
     r"|Is it possible to) ([a-z]+ (?:[\w'-]+ ?){1,8})\?"
 )
-FRAMES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
+_STATE = re.compile(r"\b(?:is|are|was|were|very|too|so|seems?|looks?) ([a-z]{3,})\b")
+Frames = tuple[tuple[tuple[str, ...], tuple[str, ...]], ...]
+"""Groups of frames: in one meaning, and in the opposite one."""
+ACTION_FRAMES: Frames = (
     (("I plan to {}", "my plan is to {}"), ("I don't plan to {}", "I have no plan to {}")),
     (("we have to {} today", "today we must {}"), ("today we must not {}", "we mustn't {} today")),
     (
@@ -100,8 +103,33 @@ FRAMES: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = (
         ("it wasn't easy to {}", "it was hard to {}"),
     ),
 )
-"""What may be said of doing something: in the same meaning, and in the opposite one."""
-_FRAMES_OF_ACTION = 5
+"""What may be said of doing something."""
+STATE_FRAMES: Frames = (
+    (
+        ("it is {}", "it's {}", "one finds it {}"),
+        ("it is not {}", "it isn't {}", "it was never {}"),
+    ),
+    (("is it {}?", "do you find it {}?"), ("is it not at all {}?", "don't you find it {}?")),
+    (("a {} one", "one that is {}"), ("one that is not {}", "one that isn't {}")),
+    (
+        ("was the result {}?", "would you call the result {}?"),
+        ("was the result never {}?", "wouldn't you call the result {}?"),
+    ),
+    (
+        ("the answer seems {}", "the answer appears to be {}"),
+        ("the answer doesn't seem {}", "the answer does not appear to be {}"),
+    ),
+    (
+        ("are they {} these days?", "these days, are they {}?"),
+        ("are they no longer {} these days?", "these days, are they not {}?"),
+    ),
+    (
+        ("I need something {}", "something {} is what I need"),
+        ("I need something that isn't {}", "I need nothing {}"),
+    ),
+)
+"""What may be said of being so, in a few words."""
+_FRAMES_OF_PHRASE = 5
 _LONGEST = 40
 """Words of a sentence."""
 _SENSES = {"opposite": 2, "synonym": 1}
@@ -132,30 +160,37 @@ class Editor:
                     a, b = found[random_order(label, sentence) % len(found)]
                     yield LabelledSentences(label, a, b)
 
-    def framed_pairs(self, questions: Iterable[str]) -> Iterator[LabelledSentences]:
-        """Of what each question asks how to do, in some frames, a pair for each kind of edit."""
-        actions = [match[1] for match in map(_HOW_TO.fullmatch, questions) if match]
-        for number, action in enumerate(actions):
-            other = actions[(number + 1) % len(actions)]
-            topic = f"{action.rpartition(' ')[0]} {other.rpartition(' ')[2]}"
+    def framed_pairs(self, sentences: Sequence[str]) -> Iterator[LabelledSentences]:
+        """Of what questions ask how to do, and of how things are said to be, in some frames."""
+        actions = [match[1] for match in map(_HOW_TO.fullmatch, sentences) if match]
+        yield from self._framed(actions, ACTION_FRAMES)
+        states = {state for sentence in sentences for state in _STATE.findall(sentence)}
+        with_opposites = [state for state in states if self._related(state, "opposite")]
+        yield from self._framed(sorted(with_opposites, key=random_order), STATE_FRAMES)
+
+    def _framed(self, phrases: Sequence[str], frames: Frames) -> Iterator[LabelledSentences]:
+        """Of each phrase, in some groups of frames, a pair for each kind of edit."""
+        for number, phrase in enumerate(phrases):
+            other = phrases[(number + 1) % len(phrases)]
+            topic = f"{phrase.rpartition(' ')[0]} {other.rpartition(' ')[2]}".strip()
             edits = {
-                relation: list(self._replaced(action, relation))
+                relation: list(self._replaced(phrase, relation))
                 for relation in ("opposite", "synonym")
             }
-            start = random_order(action)
-            for n in range(start, start + _FRAMES_OF_ACTION):
-                yes, no = FRAMES[n % len(FRAMES)]
+            start = random_order(phrase)
+            for n in range(start, start + _FRAMES_OF_PHRASE):
+                yes, no = frames[n % len(frames)]
                 first, second = yes[n % len(yes)], yes[(n + n // 2 % 2) % len(yes)]
                 negated = no[n % len(no)]
-                yield _framed("opposed", first, action, negated, action)
-                yield _framed("same", first, action, yes[(n + 1) % len(yes)], action)
-                yield _framed("different", first, action, second, (topic, other)[n % 2])
+                yield _in_frames("opposed", first, phrase, negated, phrase)
+                yield _in_frames("same", first, phrase, yes[(n + 1) % len(yes)], phrase)
+                yield _in_frames("different", first, phrase, second, (topic, other)[n % 2])
                 for reversed_ in edits["opposite"][:1]:
-                    yield _framed("opposed", first, action, second, reversed_)
-                    yield _framed("same", first, action, negated, reversed_)
+                    yield _in_frames("opposed", first, phrase, second, reversed_)
+                    yield _in_frames("same", first, phrase, negated, reversed_)
                 for synonymous in edits["synonym"][:1]:
-                    yield _framed("same", first, action, second, synonymous)
-                    yield _framed("opposed", second, synonymous, negated, action)
+                    yield _in_frames("same", first, phrase, second, synonymous)
+                    yield _in_frames("opposed", second, synonymous, negated, phrase)
 
     def _opposed(self, sentence: str) -> Iterator[tuple[str, str]]:
         negated = negate(sentence)
@@ -232,8 +267,10 @@ class Editor:
                     yield from self._wordnet.synset(synset).words
 
 
-def _framed(label: str, frame: str, action: str, other_frame: str, other: str) -> LabelledSentences:
-    return LabelledSentences(label, frame.format(action), other_frame.format(other))
+def _in_frames(
+    label: str, frame: str, phrase: str, other_frame: str, other: str
+) -> LabelledSentences:
+    return LabelledSentences(label, frame.format(phrase), other_frame.format(other))
 
 
 def negate(sentence: str) -> str | None:

@@ -268,6 +268,15 @@ def test_a_negation_that_has_an_opposite_reverses_once(comparison: SentenceCompa
     assert found["more_negations"] == 0
 
 
+def test_unknown_words_that_are_spelled_as_opposites_say_something(
+    comparison: SentenceComparison,
+) -> None:
+    spelled = features(comparison, "frobnicate the cheap cache", "unfrobnicate the cheap cache")
+    assert (spelled["unknown"], spelled["gap_antonym"] > 0.5) == (0, True)
+    assert features(comparison, "frob the cheap cache", "grommet the cheap cache")["unknown"] == 1
+    assert features(comparison, "frob the cheap cache", "start the cheap cache")["unknown"] == 0.5
+
+
 def test_spelled_ordinals_are_numbers(comparison: SentenceComparison) -> None:
     (answer,) = comparison.compare([("the third train", "the 3rd train")])
     assert (answer.verdict, answer.reason) == ("same", "the same words")

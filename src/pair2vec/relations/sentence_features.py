@@ -283,8 +283,20 @@ class Differences:
             "only_function": float(not item.rest_a and not item.rest_b),
             "rarity": float(np.log(ids[ids > 0]).mean()) if (ids > 0).any() else 0.0,
             "in_place": float((self._weights * item.is_replaced).sum()),
-            "unknown": float((ids == 0).mean()) if len(ids) else 0.0,
+            "unknown": self._unknown_share(),
         }
+
+    def _unknown_share(self) -> float:
+        """The share of the words that differ that say nothing: unknown ones without a spelled opposite."""
+        spelled = [{place[axis] for place in self._spelled_apart} for axis in (0, 1)]
+        sides = (self._item.known_a, self._item.known_b)
+        unknown = [
+            n
+            for own, known in zip(spelled, sides, strict=True)
+            for n, word in enumerate(known.tolist())
+            if not word and n not in own
+        ]
+        return len(unknown) / max(1, sum(map(len, sides)))
 
     def _substitution(self) -> float:
         """How much a word is in the place of one that is neither a synonym nor an opposite.
