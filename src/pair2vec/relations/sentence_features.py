@@ -287,7 +287,7 @@ class Differences:
         }
 
     def _unknown_share(self) -> float:
-        """The share of the words that differ that say nothing: unknown ones without a spelled opposite."""
+        """The share, of the words that differ, of unknown ones without a spelled opposite."""
         spelled = [{place[axis] for place in self._spelled_apart} for axis in (0, 1)]
         sides = (self._item.known_a, self._item.known_b)
         unknown = [
