@@ -246,9 +246,15 @@ def test_a_variant_is_compared_with_the_base_model_of_the_same_variant() -> None
 
 def test_statistics_over_seeds_are_of_numbers_only() -> None:
     assert spread([1.0]) == (1.0, None, 1)
-    metrics = spreads([{"a": 1.0, "b": None}, {"a": 3.0, "c": {"x": 1.0}}])
+    metrics = spreads([(0, {"a": 1.0, "b": None}), (1, {"a": 3.0, "c": {"x": 1.0}})])
     assert list(metrics) == ["a"]
     assert metrics["a"] == pytest.approx((2.0, math.sqrt(2), 2))
+
+
+def test_a_seed_counts_once_by_the_mean_of_its_runs() -> None:
+    metrics = spreads([(0, {"a": 1.0}), (0, {"a": 3.0}), (1, {"a": 4.0}), (0, {"b": 7.0})])
+    assert metrics["a"] == pytest.approx((3.0, math.sqrt(2), 2))
+    assert metrics["b"] == (7.0, None, 1)
 
 
 @pytest.mark.parametrize(

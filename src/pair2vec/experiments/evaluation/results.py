@@ -1,4 +1,4 @@
-"""Result files: one JSON file per run of any task, and statistics over several runs.
+"""Result files: one JSON file per run of any task, and statistics over several seeds.
 
 Benchmarks build their own records (`analogies`, `slots`, `relations`, `relate`, `opposed`, and
 `nli` and `qa` through `result_of_network`); paths in a record are kept without their folders.
@@ -11,7 +11,7 @@ import re
 import shlex
 import statistics
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -271,16 +271,16 @@ def eval_command(task: str, model: str, data: Mapping[str, str]) -> str:
     return command_line(["eval", _EVAL_COMMANDS[task], "--model", model, *named], {})
 
 
-# Statistics over runs.
+# Statistics over seeds.
 
 
 class Spread(NamedTuple):
-    """Mean and standard deviation of a metric over runs."""
+    """Mean and standard deviation of a metric over seeds."""
 
     mean: float
     deviation: float | None
-    """Of single runs, by n − 1; None of one run."""
-    runs: int
+    """Of single seeds, by n − 1; None of one seed."""
+    seeds: int
 
 
 def spread(values: Sequence[float]) -> Spread:
@@ -289,14 +289,20 @@ def spread(values: Sequence[float]) -> Spread:
     return Spread(statistics.mean(values), deviation, len(values))
 
 
-def spreads(metrics: Sequence[Mapping[str, Any]]) -> dict[str, Spread]:
-    """By name, of all metrics of some runs that are plain numbers."""
-    values: dict[str, list[float]] = {}
-    for run in metrics:
+def spreads(metrics: Iterable[tuple[object, Mapping[str, Any]]]) -> dict[str, Spread]:
+    """By name, of all metrics that are plain numbers, of the runs of seeds.
+
+    A seed counts once, by the mean of its runs: on a GPU, they differ.
+    """
+    values: dict[str, dict[object, list[float]]] = {}
+    for seed, run in metrics:
         for name, value in run.items():
             if isinstance(value, (int, float)):
-                values.setdefault(name, []).append(value)
-    return {name: spread(numbers) for name, numbers in values.items()}
+                values.setdefault(name, {}).setdefault(seed, []).append(value)
+    return {
+        name: spread([statistics.mean(runs) for runs in of_seeds.values()])
+        for name, of_seeds in values.items()
+    }
 
 
 def usual_settings(results: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:

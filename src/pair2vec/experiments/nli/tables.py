@@ -1,4 +1,4 @@
-"""Tables of NLI results: one evaluation, and means over runs beside the paper's figures."""
+"""Tables of NLI results: one evaluation, and means over seeds beside the paper's figures."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from pair2vec.experiments.nli.evaluate import RULE, LabelAccuracy, SetAccuracy
 from pair2vec.experiments.report.grid import (
     NOTHING,
     Grid,
-    count_runs,
+    count_seeds,
     format_spread,
     grid_table,
     usual_settings_sentence,
@@ -118,8 +118,11 @@ def _row(
     *,
     is_variant: bool = False,
 ) -> NliRow:
-    metrics = [{DEV: run.get("protocol", {}).get("dev_score"), **run["metrics"]} for run in runs]
-    by_category = [values.get("breaking_nli_by_category", {}) for values in metrics]
+    metrics = [
+        (run.get("seed"), {DEV: run.get("protocol", {}).get("dev_score"), **run["metrics"]})
+        for run in runs
+    ]
+    by_category = [(seed, own.get("breaking_nli_by_category", {})) for seed, own in metrics]
     return NliRow(words, model, spreads(metrics), spreads(by_category), note, is_variant)
 
 
@@ -220,7 +223,7 @@ def nli_grids(summary: NliSummary, always: Sequence[str] = ()) -> list[Grid]:
 
 def _variant_grids(rows: Sequence[NliRow], sets: Sequence[str]) -> list[Grid]:
     """All settings, with the dev score to choose by: a grid per word input."""
-    head = ("model", "dev", *(_SETS[name] for name in sets), "runs")
+    head = ("model", "dev", *(_SETS[name] for name in sets), "seeds")
     return [
         Grid(
             f"All settings that were tried, {words}",
@@ -229,7 +232,7 @@ def _variant_grids(rows: Sequence[NliRow], sets: Sequence[str]) -> list[Grid]:
                 (
                     _named(row),
                     *(format_spread(row.figures.get(name)) for name in (DEV, *sets)),
-                    count_runs([*row.figures.values()]),
+                    count_seeds([*row.figures.values()]),
                 )
                 for row in rows
                 if row.words == words and row.figures
@@ -244,14 +247,14 @@ def _measured(
 ) -> Grid:
     """A row per model, a column per test set, and the paper's figures for some of them."""
     paper_sets = (f"paper: {_SETS[name]}" for name in paper)
-    head = ("words", "model", *(_SETS[name] for name in sets), *paper_sets, "runs")
+    head = ("words", "model", *(_SETS[name] for name in sets), *paper_sets, "seeds")
     cells = [
         (
             row.words or "",
             _named(row),
             *(format_spread(row.figures.get(name)) for name in sets),
             *(_paper_cell(name, row) for name in paper),
-            count_runs([row.figures[name] for name in sets if name in row.figures]),
+            count_seeds([row.figures[name] for name in sets if name in row.figures]),
         )
         for row in rows
     ]
@@ -296,7 +299,8 @@ def nli_protocol(summary: NliSummary) -> list[str]:
     tested = ", ".join(f"{_SETS.get(name, name)} {count:,}" for name, count in sizes.items())
     return [
         f"Measured: trained on {files}; tested on {tested}. Right labels in percent, mean "
-        f"±standard deviation over runs.{usual_settings_sentence(usual)}",
+        "±standard deviation over seeds, each by the mean of its runs."
+        f"{usual_settings_sentence(usual)}",
         "Paper: trained on all of SNLI and MultiNLI, some 943,000 examples; its MultiNLI figures "
         "are with ELMo.",
     ]

@@ -1,4 +1,4 @@
-"""Tables of QA results: one evaluation, and means over runs beside the paper's figures."""
+"""Tables of QA results: one evaluation, and means over seeds beside the paper's figures."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from pair2vec.experiments.report.grid import (
     MISSING,
     NOTHING,
     Grid,
-    count_runs,
+    count_seeds,
     format_gain,
     format_spread,
     grid_table,
@@ -102,7 +102,7 @@ def _rows(
     own = [run for run in runs if run.get("words") == words and _pairs(run) == pairs]
     variants = by_note(own, usual) or ({"": []} if pairs in PAPER_ABLATIONS else {})
     return [
-        QaRow(words, pairs, spreads([run["metrics"] for run in noted]), note)
+        QaRow(words, pairs, spreads((run.get("seed"), run["metrics"]) for run in noted), note)
         for note, noted in variants.items()
     ]
 
@@ -179,7 +179,7 @@ def squad_tables(summary: QaSummary) -> Group:
 def qa_grid(summary: QaSummary) -> Grid:
     """`tab:qa_res`: the paper's two rows and their difference, then ours."""
     metrics = [f"{SQUAD_SETS[name]} {metric.upper()}" for name, metric in map(_split, QA_METRICS)]
-    head = ("words", "model", *metrics, f"{SQUAD_SETS['squad2']} best F1", "runs")
+    head = ("words", "model", *metrics, f"{SQUAD_SETS['squad2']} best F1", "seeds")
     base, full = PAPER_QA["none"], PAPER_QA["pair2vec"]
     rows = [
         ("paper: ELMo", _MODELS["none"], *map(_two_digits, base), NOTHING, NOTHING),
@@ -204,9 +204,9 @@ def _measured(rows: Sequence[QaRow]) -> list[tuple[str, ...]]:
     for row in rows:
         base = _base(row, rows)
         figures = [row.figures.get(name) for name in (*QA_METRICS, BEST_F1)]
-        runs = count_runs([*row.figures.values()])
+        seeds = count_seeds([*row.figures.values()])
         words = row.words or NOTHING
-        cells.append((words, _named(_MODELS, row), *map(format_spread, figures), runs))
+        cells.append((words, _named(_MODELS, row), *map(format_spread, figures), seeds))
         if row.pairs != "none":
             gains = (
                 format_gain(row.figures.get(name), base.get(name))
@@ -227,7 +227,7 @@ def ablation_grid(summary: QaSummary) -> Grid:
     """`tab:ablations`: the paper's figures and ours, each with its distance to the full model."""
     head = (
         *("words", "model", "paper: EM", "paper: F1", "paper: ΔF1"),
-        *("measured: EM", "measured: F1", "measured: ΔF1", "runs"),
+        *("measured: EM", "measured: F1", "measured: ΔF1", "seeds"),
     )
     rows = []
     for row in summary.select([*_ABLATIONS]):
@@ -241,7 +241,7 @@ def ablation_grid(summary: QaSummary) -> Grid:
                 *(_two_digits(em), _two_digits(f1), f"{f1 - PAPER_ABLATIONS['pair2vec'][1]:+.2f}"),
                 *map(format_spread, own),
                 format_gain(own[1], full),
-                count_runs([*row.figures.values()]),
+                count_seeds([*row.figures.values()]),
             )
         )
     return Grid("Ablations on the dev set of SQuAD 2.0 (tab:ablations)", head, rows, labels=2)
@@ -260,7 +260,7 @@ def squad_protocol(summary: QaSummary) -> list[str]:
     chosen = ", ".join(summary.dev)
     return [
         f"Measured: trained on {files}; tested on {tested or MISSING} questions. EM and F1 of "
-        "SQuAD's official program in percent, mean ±standard deviation over runs."
+        "SQuAD's official program in percent, mean ±standard deviation over seeds."
         f"{usual_settings_sentence(summary.usual)}",
         "SQuAD 2.0: the prediction is empty where no answer scores higher than the best span "
         "(threshold 0, not tuned); best F1 is at the best threshold for the very questions.",

@@ -73,9 +73,9 @@ def usual_settings_sentence(settings: Sequence[str]) -> str:
     return f" With {' '.join(settings)} where a row says nothing else." if settings else ""
 
 
-def count_runs(figures: Sequence[Spread]) -> str:
-    """How many runs are behind some figures at most."""
-    return str(max((figure.runs for figure in figures), default=NOTHING))
+def count_seeds(figures: Sequence[Spread]) -> str:
+    """How many seeds are behind some figures at most."""
+    return str(max((figure.seeds for figure in figures), default=NOTHING))
 
 
 def escaped(text: str) -> str:
