@@ -15,6 +15,7 @@ from pair2vec.arrays import FloatArray, IntArray
 from pair2vec.relations.alignment import tokens_of
 from pair2vec.relations.definitions import read_definitions
 from pair2vec.relations.mlp import FeedForward, Mlp, MlpConfig
+from pair2vec.relations.negation import negation
 from pair2vec.relations.opposed import (
     UNSURE,
     VERDICTS,
@@ -25,7 +26,6 @@ from pair2vec.relations.opposed import (
 from pair2vec.relations.relations import Relations
 from pair2vec.relations.sentence_features import (
     FEATURES,
-    negation,
     odd_probability,
     soft_alignment,
 )

@@ -10,7 +10,7 @@ the probability (1 - Π (1 - 2p)) / 2.
 Shapes: A and B content words of the two sentences without a partner, K relations, F features.
 """
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -20,7 +20,8 @@ import numpy as np
 from pair2vec.arrays import FloatArray, IntArray
 from pair2vec.relations.alignment import Alignment, Token, gaps
 from pair2vec.relations.definitions import NONE
-from pair2vec.relations.word_forms import base_forms, differ_by_prefix
+from pair2vec.relations.negation import LISTED, Side, listed_opposites
+from pair2vec.relations.word_forms import differ_by_prefix
 
 _LEAST_FLIP = 0.02
 """Less probable reversals are left out."""
@@ -29,39 +30,6 @@ _LEAST_NAMED = 0.2
 _LEAST_RELATED = 0.3
 """The same of other relations."""
 
-_OPPOSITES = {
-    frozenset(pair.split("/"))
-    for pair in """before/after with/without on/off in/out up/down above/below over/under more/less
-    more/fewer most/least many/few much/little all/none always/never ever/never everyone/nobody
-    everybody/nobody everything/nothing everywhere/nowhere someone/nobody something/nothing some/no
-    any/no every/no all/no inside/outside for/against first/last best/worst
-    better/worse left/right yes/no both/neither either/neither anyone/nobody anything/nothing
-    within/outside beneath/above behind/ahead near/far front/behind until/after since/until
-    often/rarely often/seldom usually/rarely likely/unlikely same/different""".split()
-}
-"""Of the closed classes, whose words R hardly learns: they are too frequent to be in a relation."""
-_LISTED = 0.95
-"""The probability that two of them reverse the meaning."""
-_NEGATIONS = {
-    **dict.fromkeys(
-        "not no never without non neither nor none nobody nothing nowhere".split(), 0.95
-    ),
-    **dict.fromkeys("hardly scarcely rarely seldom".split(), 0.9),
-    "barely": 0.5,
-}
-"""Words that negate, and with what probability."""
-_IMPLICIT_NEGATIONS = {
-    **dict.fromkeys("cease avoid stop quit".split(), "ing"),
-    **dict.fromkeys("fail refuse decline neglect omit forget unable".split(), "to"),
-    **dict.fromkeys("lack deny forbid prohibit prevent false untrue incapable absent".split(), ""),
-}
-"""Words that negate what follows, unless a synonym of theirs is in the other sentence; and what has
-to follow, *-ing* or *to*: *stop the car* negates nothing."""
-_IMPLICIT = 0.9
-_OWN_SCOPE = 0.5
-"""What remains of the probability of a negation if what it negates is in one sentence alone."""
-_SCOPE = 4
-"""Words behind a negation among which is what it negates."""
 _IN_PLACE_ODDS, _SPELLED_ODDS = 10.0, 30.0
 """What the odds of two words being opposites are multiplied with where they are in one place, and
 where their beginnings are opposites there, too: who compares two sentences that differ in a word
@@ -177,10 +145,10 @@ class Differences:
         A negation that has an opposite is one with it: *fail to* reverses *manage to* once, be it
         as the opposite of *manage* or as a negation.
         """
-        listed = self._listed_opposites()
+        listed = listed_opposites(self._item.alignment)
         used_a, used_b = {i for i, _ in listed}, {j for _, j in listed}
         opposites = [
-            Difference("opposite", self._a[i].text, self._b[j].text, _LISTED) for i, j in listed
+            Difference("opposite", self._a[i].text, self._b[j].text, LISTED) for i, j in listed
         ]
         antonyms, synonyms = self._relation("antonym"), self._relation("synonym")
         for n, m in zip(*np.nonzero(antonyms > _LEAST_FLIP), strict=True):
@@ -199,23 +167,12 @@ class Differences:
                 for table in (self._related, synonyms, antonyms)
             )
             for n, probability in Side(tokens, rest, used, related, alike).negations():
+                if probability <= _LEAST_FLIP:
+                    continue
                 words = (tokens[n].text, "") if axis else ("", tokens[n].text)
                 found = opposites if opposed.get(n, 0.0) > _LEAST_FLIP else negations
                 found.append(Difference("negation", *words, probability))
         return opposites, negations
-
-    def _listed_opposites(self) -> list[tuple[int, int]]:
-        """The places of opposites of the closed classes; each word once."""
-        found: list[tuple[int, int]] = []
-        free_b = list(self._item.alignment.rest_b)
-        for i in self._item.alignment.rest_a:
-            for j in free_b:
-                key = frozenset({self._a[i].word, self._b[j].word})
-                if key in _OPPOSITES:
-                    found.append((i, j))
-                    free_b.remove(j)
-                    break
-        return found
 
     def _measure(self) -> dict[str, float]:
         item = self._item
@@ -421,52 +378,3 @@ def soft_alignment(related: FloatArray, is_replaced: FloatArray) -> FloatArray:
     by_column: FloatArray = scores / (1 + scores.sum(axis=0, keepdims=True))
     weights: FloatArray = np.sqrt(by_row * by_column)
     return weights
-
-
-class Side(NamedTuple):
-    """One of two sentences, and which of its words the other one lacks."""
-
-    tokens: Sequence[Token]
-    rest: Sequence[int]
-    """The words without a partner."""
-    used: Container[int]
-    """Those that are one of two listed opposites."""
-    related: dict[int, float]
-    """How much each content word of them is in a relation to a word of the other sentence."""
-    alike: dict[int, float]
-    """How much it is a synonym of one."""
-
-    def negations(self) -> Iterator[tuple[int, float]]:
-        """The places of the words that negate, and how probably they do."""
-        for n in self.rest:
-            probability = negation(self.tokens, n) * (1 - self.alike.get(n, 0.0))
-            if probability and self._has_own_scope(n):
-                probability *= _OWN_SCOPE
-            if n not in self.used and probability > _LEAST_FLIP:
-                yield n, probability
-
-    def _has_own_scope(self, n: int) -> bool:
-        """Whether the first content word behind a negation says what the other sentence lacks."""
-        for place in range(n + 1, min(n + 1 + _SCOPE, len(self.tokens))):
-            if self.tokens[place].is_content:
-                return place in self.related and self.related[place] < _LEAST_RELATED
-        return False
-
-
-def negation(tokens: Sequence[Token], n: int) -> float:
-    """The probability that a word negates what follows it."""
-    word = tokens[n].word
-    following = tokens[n + 1].word if n + 1 < len(tokens) else ""
-    if word in _NEGATIONS:
-        before = [token.word for token in tokens[max(0, n - 2) : n]]
-        is_no_negation = (word, following) in {("not", "only"), ("no", "doubt")} or (
-            before[-1:] == ["or"] or before == ["or", "why"]
-        )
-        has_neither = word == "nor" and any(token.word == "neither" for token in tokens[:n])
-        return 0.0 if is_no_negation or has_neither else _NEGATIONS[word]
-    if (word, following) == ("yet", "to"):
-        return _IMPLICIT
-    for base in base_forms(word) & _IMPLICIT_NEGATIONS.keys():
-        if following.endswith(_IMPLICIT_NEGATIONS[base]):
-            return _IMPLICIT
-    return 0.0
