@@ -15,6 +15,7 @@ import jsonschema
 import pytest
 from mcp import Client, MCPError, StdioServerParameters, stdio_client
 from mcp.types import CallToolResult, TextContent
+from tests.command import assert_fails, pair2vec
 from tests.tiny_model import ALL_ANSWERS, save_tiny_model, taught_model
 
 from pair2vec.api import load
@@ -176,3 +177,9 @@ def test_a_process_answers_over_http_and_refuses_pages_of_other_sites(folder: Pa
             kinds = {"Accept": "application/json, text/event-stream"}
             refused = httpx.post(address, json=question, headers=headers | kinds)
             assert 400 <= refused.status_code < 500
+
+
+def test_an_address_without_http_is_refused(folder: Path) -> None:
+    for option in ("--port=0", "--host=127.0.0.1"):
+        done = pair2vec("mcp", "--model", folder, option)
+        assert_fails(done, 2, "--host and --port are of --http")

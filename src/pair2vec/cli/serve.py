@@ -22,6 +22,7 @@ CorpusOption = Annotated[
 ]
 HostOption = Annotated[str, typer.Option(help="The address to listen at.")]
 PortOption = Annotated[int, typer.Option(min=0, max=65535, help="0 takes any that is free.")]
+_MCP_HOST, _MCP_PORT = "127.0.0.1", 8018
 
 
 def serve(  # noqa: PLR0913, PLR0917 - the options of a command
@@ -100,8 +101,15 @@ def mcp(
     http: Annotated[
         bool, typer.Option("--http", help="Listen at an address instead of standard input.")
     ] = False,
-    host: HostOption = "127.0.0.1",
-    port: PortOption = 8018,
+    host: Annotated[
+        str | None, typer.Option(help="The address to listen at.", show_default=_MCP_HOST)
+    ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=65535, help="0 takes any that is free.", show_default=str(_MCP_PORT)
+        ),
+    ] = None,
 ) -> None:
     """Answer agents by the Model Context Protocol, over standard input and output or HTTP.
 
@@ -111,9 +119,12 @@ def mcp(
     from pair2vec.server.endpoints import Resources
     from pair2vec.server.mcp import run_http, run_stdio
 
+    if not http and (host is not None or port is not None):
+        raise UsageError("--host and --port are of --http; give it as well, or leave them out")
     resources = Resources(load(model), _open_index(corpus) if corpus else None)
     if http:
-        run_http(resources, host, port, say)
+        own_port = _MCP_PORT if port is None else port
+        run_http(resources, host or _MCP_HOST, own_port, say)
     else:
         run_stdio(resources)
 
