@@ -9,7 +9,10 @@ Where the released code of the paper differs from its text, `paper` follows
 - the code on smoothing negative words by 0.75 (the text names the unigram distribution, the results
   come from the code) and on summing the loss over the batch with the gradient clipped at 10
   (without it, a rate of 0.01 hardly moves the weights);
-- neither on padding (the code runs its LSTM over it; ours has none).
+- the text on where negative words come from: the unigrams of the corpus (the code draws from the
+  subsampled triples, in which frequent words are rarer);
+- neither on padding (the code runs its LSTM over it; ours has none), nor on the edges of sentences
+  (ours are a word ``<s>``).
 """
 
 import difflib
