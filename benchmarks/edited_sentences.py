@@ -2,9 +2,9 @@
 
 A word is replaced by an opposite, a synonym or a word of another sentence, a negation is added, a
 number is changed, two names are exchanged. What a question asks how to do, and how something is
-said to be, is also said in frames of our own (`ACTION_FRAMES`, `STATE_FRAMES`), which are not those
-of the benchmark. Opposites and synonyms are WordNet's, of pairs that the teacher was not shown
-(`opposed_set.is_held_out`) and that the benchmark does not use.
+said to be, is also said in frames of our own (`ACTION_FRAMES`, `STATE_FRAMES`), of which one,
+*never …*, is the benchmark's, too. Opposites and synonyms are WordNet's, of pairs that the teacher
+was not shown (`opposed_set.is_held_out`) and that the benchmark does not use.
 """
 
 import re

@@ -7,13 +7,13 @@ Real pairs that are labelled different and probably reversed are not learnt from
 more than that they are no paraphrases (*gain weight*, *lose weight*). Real sentences of that half,
 edited, are learnt from, too (`edited_sentences`): of reversals, the files have mostly statements.
 
-The rule, written before the runs: by another hash of the first sentence the pairs are in five
-folds, and each fold is judged by a network that learnt from the other four. Of the hidden sizes 32,
-64 and 128 and decays 0.01 and 0.1, the one with the lowest cross-entropy on all folds is taken. The
-threshold is the lowest, in steps of 0.01 from 0.5 on, at which in no file of real pairs more than
-1 % of those that are the same are called opposed. Edits do not count there: half of those that
-are the same are double negations, and WordNet's synonyms do not fit every sentence. The weights are
-then learnt from all folds.
+The rule (docs/experiments/opposed.md says how it came about): by another hash of the first sentence
+the pairs are in five folds, and each fold is judged by a network that learnt from the other four.
+Of the hidden sizes 32, 64 and 128 and decays 0.01 and 0.1, the one with the lowest cross-entropy on
+all folds is taken. The threshold is the lowest, in steps of 0.01 from 0.5 on, at which in no file
+of real pairs more than 1 % of those that are the same are called opposed. Edits do not count there:
+half of those that are the same are double negations, and WordNet's synonyms do not fit every
+sentence. The weights are then learnt from all folds.
 """
 
 import argparse

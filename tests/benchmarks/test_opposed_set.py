@@ -1,10 +1,13 @@
 """The set of reversals, paraphrases and differing pairs, and the baselines measured on it."""
 
 import os
+import re
 import subprocess
 import sys
+import tomllib
 from argparse import Namespace
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +15,7 @@ import pytest
 from tests.wordnet.real_wordnet import real_wordnet
 
 import opposed_set
+from edited_sentences import ACTION_FRAMES, STATE_FRAMES
 from example_sentences import Grammar, with_article
 from opposed import LISTED, best_threshold, by_wordnet, listed, words_of
 from opposed_set import COLUMNS, FORMS, SentencePair, is_held_out, make_pairs, part_of_word
@@ -40,6 +44,19 @@ def test_the_set_is_the_same_in_another_process(pairs: list[SentencePair], tmp_p
     assert here.read_bytes() == there.read_bytes()
     assert here.read_text().startswith("\t".join(COLUMNS) + "\n")
     assert opposed_set.read_pairs(here) == [pair._replace(replaced=None) for pair in pairs]
+
+
+def test_what_opposed_learns_from_has_one_frame_of_the_set() -> None:
+    written = tomllib.loads(opposed_set.FRAMES.read_text(encoding="utf-8"))
+    groups = [g for form in written["frames"].values() for own in form.values() for g in own]
+    groups += [side for row in written["negation"] for two in row["frames"] for side in two]
+    learned = [side for two in (*ACTION_FRAMES, *STATE_FRAMES) for side in two]
+    assert frames_of(learned) & frames_of(groups) == {"never {}"}
+
+
+def frames_of(groups: Iterable[Iterable[str]]) -> set[str]:
+    """Whatever they are filled with, and however they end."""
+    return {re.sub(r"\{.*?\}", "{}", f).strip("?. ").lower() for group in groups for f in group}
 
 
 def test_each_label_has_its_number_of_pairs_and_as_many_of_each_form(

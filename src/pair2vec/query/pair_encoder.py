@@ -254,20 +254,20 @@ def directed_vectors(
     pairs: PairNetwork, x: IntArray, y: IntArray, direction: Direction, *, normalised: bool = True
 ) -> FloatArray:
     """The vectors of pairs, each direction with unit norm (`eq:bi-relemb`): (N, D) or (N, 2D)."""
-    own_roles = roles(direction)
-    vectors = np.empty((len(x), len(own_roles), pairs.dimension), np.float32)
+    count = len(roles(direction))
+    if direction == "backward":
+        x, y = y, x
+    vectors = np.empty((len(x), count, pairs.dimension), np.float32)
     # Both directions of a block and their norms while its words are in the cache.
     for start in range(0, len(x), ROWS_PER_BLOCK):
         block = slice(start, start + ROWS_PER_BLOCK)
         one, other = pairs.inputs(x[block]), pairs.inputs(y[block])
-        if len(own_roles) == 2:
-            parts = pairs.compose_both(one, other)
-        else:
-            parts = pairs.compose(*((one, other) if own_roles == ("x",) else (other, one)))[None]
+        both = direction == "both"
+        parts = pairs.compose_both(one, other) if both else [pairs.compose(one, other)]
         for number, part in enumerate(parts):
             divisors = safe_norms(part) if normalised else np.float32(1)
             np.divide(part, divisors, out=vectors[block, number])
-    return vectors.reshape(len(x), len(own_roles) * pairs.dimension)
+    return vectors.reshape(len(x), count * pairs.dimension)
 
 
 class Linearisation(NamedTuple):

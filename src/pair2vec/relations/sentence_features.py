@@ -39,7 +39,7 @@ _SYMMETRIC = frozenset({"and", "or"})
 _UNITS = frozenset(
     """km kilometers kilometres kilometer miles mile m meters metres meter feet foot inches inch
     yards cm mm kg kilograms grams g pounds pound lbs ounces celsius fahrenheit degrees percent
-    dollars euros cents hours hour minutes minute seconds second days day weeks week months month
+    dollars euros cents hours hour minutes minute seconds days day weeks week months month
     years year mb gb kb tb bytes liters litres gallons acres hectares mph kmh""".split()
 )
 
@@ -263,10 +263,10 @@ class Differences:
         found = self._weights - self._relation("antonym")
         synonyms = self._relation("synonym")
         most = 0.0
-        for n, m in zip(*np.nonzero(self._item.is_replaced == 1), strict=True):
+        for n, m in self._in_gap:
             a, b = self._a[self._item.rest_a[n]], self._b[self._item.rest_b[m]]
-            may_be_synonyms = not ((a.is_name and b.is_name) or differ_by_prefix(a.word, b.word))
-            most = max(most, float(found[n, m] - may_be_synonyms * synonyms[n, m]))
+            are_distinct = (a.is_name and b.is_name) or (n, m) in self._spelled_apart
+            most = max(most, float(found[n, m] - (0 if are_distinct else synonyms[n, m])))
         return most
 
     def _rest_where(self, is_meant: Callable[[Token], bool]) -> tuple[list[str], list[str]]:
