@@ -16,6 +16,7 @@ from tests.teaching.small_world import (
     PLURALS,
     families,
     fours,
+    made_up_words,
     meanings,
     world_vocabulary,
     world_wordnet,
@@ -372,3 +373,32 @@ def test_relations_that_wordnet_lacks_are_taught_by_examples(wordnet: WordNet) -
     }
     assert found == expected
     assert len(found) > 30
+
+
+def test_verbs_are_taught_as_antonyms_of_what_undoes_them_and_of_rare_senses(
+    tmp_path: Path,
+) -> None:
+    learnt = [word for word in made_up_words(200, seed=3) if part_of(word) == "train"]
+    verbs = [verb for verb in learnt if part_of(f"un{verb}") == "train"][:8]
+    start, stop, begin, cease, rest, *undone = verbs
+    # The antonyms are the last and least of the senses of *start* and of *stop*.
+    senses = [
+        meaning(f"{verb}{n}", "v", verb) for verb in (start, stop) for n in range(3)
+    ]
+    opposed = (
+        meaning("start", "v", f"{start} {begin}", Link("!", "stop", 1, 1)),
+        meaning("stop", "v", f"{stop} {cease}", Link("!", "start", 1, 1)),
+    )
+    others = [meaning(verb, "v", verb) for verb in (rest, *undone)]
+    wordnet = small_wordnet(tmp_path, [*senses, *opposed, *others])
+    words = [*FREQUENT, *verbs, *(f"un{verb}" for verb in undone)]
+    vocabulary = Vocabulary([WordCount(word, 1) for word in words])
+    pairs = source_of(wordnet, vocabulary, read_definitions(), seed=0).pairs("train")
+    spelled = vocabulary.words
+    antonyms = {
+        frozenset({spelled[x], spelled[y]})
+        for x, y, label in zip(*(column.tolist() for column in pairs), strict=True)
+        if NAMES[label] == "antonym"
+    }
+    of_senses = {frozenset({x, y}) for x in (start, begin) for y in (stop, cease)}
+    assert antonyms == of_senses | {frozenset({verb, f"un{verb}"}) for verb in undone}

@@ -10,7 +10,12 @@ from tests.wordnet.small_wordnet import Link, Meaning, meaning, small_wordnet, w
 
 from pair2vec.relations.definitions import read_definitions
 from pair2vec.teaching.labels import RelationNames
-from pair2vec.teaching.wordnet_pairs import VocabularySenses, inflections, sense_probabilities
+from pair2vec.teaching.wordnet_pairs import (
+    Taxonomy,
+    VocabularySenses,
+    inflections,
+    sense_probabilities,
+)
 from pair2vec.wordnet.dictionary import LOCATION, PERSON, WordNet
 
 NAMES, INVERSE = RelationNames.of_definitions(read_definitions())
@@ -259,3 +264,25 @@ def test_inflections_are_regular_forms_of_one_lemma(tmp_path: Path) -> None:
         2: ("hope", "v-ed"),
         5: ("wolf", "n-s"),
     }
+
+
+def test_words_of_opposed_synsets_are_antonyms_in_any_sense(wordnet: WordNet) -> None:
+    senses = VocabularySenses(wordnet, WORDS)
+    found = {(WORDS[x], WORDS[y]): weight for x, y, weight in senses.antonyms_of_synsets()}
+    opposed = {("fast", "slow"), ("fast", "sluggish"), ("quick", "slow"), ("quick", "sluggish")}
+    # Of words that have one sense each.
+    assert found == dict.fromkeys(opposed, 1.0)
+
+
+def test_a_taxonomy_rules_out_kinds_of_words_that_it_may_be_asked_about(wordnet: WordNet) -> None:
+    words = (*WORDS, "unheard")
+    ids = {word: n for n, word in enumerate(words)}
+    asked = np.array([word != "tail" for word in words])
+    taxonomy = Taxonomy(VocabularySenses(wordnet, words), asked)
+    pairs = [
+        *(("dog", "animal", False), ("animal", "dog", True), ("poodle", "thing", False)),
+        *(("dog", "cat", True), ("dog", "tail", False), ("tail", "dog", False)),
+        *(("animal", "beast", False), ("dog", "unheard", False), ("unheard", "dog", False)),
+    ]
+    x, y = (np.array([ids[pair[n]] for pair in pairs], np.int64) for n in (0, 1))
+    assert taxonomy.is_no_kind(x, y).tolist() == [ruled_out for _, _, ruled_out in pairs]

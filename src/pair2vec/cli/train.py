@@ -213,6 +213,10 @@ def teach_command(  # noqa: PLR0913, PLR0917 - the options of a command
         Path | None,
         typer.Option(help="A dictionary for the teachers: the index file of one of dictd."),
     ] = None,
+    roget: Annotated[
+        Path | None,
+        typer.Option(help="Roget's thesaurus for the teachers: the text of Project Gutenberg."),
+    ] = None,
     recipe: Annotated[str, typer.Option(help="Of the training on text: fast or tiny.")] = "fast",
     assignments: SetOption = None,
     device: DeviceOption = "auto",
@@ -256,7 +260,7 @@ def teach_command(  # noqa: PLR0913, PLR0917 - the options of a command
         wordnet=WordNet.open(wordnet),
         language_model=language_model,
         text_model=load_model(find_model(text_model)) if text_model else None,
-        lexical=LexicalFiles(thesaurus, dictionary),
+        lexical=LexicalFiles(thesaurus, dictionary, roget),
     )
     folder, model = labels or out.with_name(f"{out.name}.labels"), None
     where = find_device(device)

@@ -118,7 +118,11 @@ def teaching_facts(config: Config) -> dict[str, str]:
     if "language_model" in teaching:
         lexical = teaching.get("lexical", [])
         names = ["WordNet", *(map(_printable, lexical) if isinstance(lexical, list) else [])]
-        facts["taught by"] = f"{', '.join(names)} and {teaching['language_model']}"
+        if teaching["language_model"]:
+            names.append(_printable(teaching["language_model"]))
+        if teaching.get("taught_model"):
+            names.append(f"the model {_printable(teaching['taught_model'])} taught before")
+        facts["taught by"] = " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
     if "candidates" in teaching:
         facts["pairs labelled by teachers"] = _printable_count(teaching["candidates"])
     if isinstance(teaching.get("weights"), Mapping):

@@ -110,7 +110,7 @@ def find_candidates(  # noqa: PLR0913, PLR0917 - a source each
     size, random = len(vocabulary), np.random.default_rng(config.seed)
     by_source = {
         "wordnet": _wordnet_pairs(config, senses, size, random),
-        "affix": _affix_pairs(vocabulary),
+        "affix": affix_pairs(vocabulary),
         "alike": _united(pair_keys(x, y, size) for x, y in [*alike, *_frequent(config, senses)]),
         "lexical": _united(pair_keys(x, y, size) for x, y in linked),
         "cooccurrence": _cooccurring(config, stream, size) if stream else np.zeros(0, np.int64),
@@ -158,8 +158,8 @@ def _frequent(config: CandidatesConfig, senses: VocabularySenses) -> Iterator[ND
         yield words[np.stack(np.triu_indices(len(words), 1))]
 
 
-def _affix_pairs(vocabulary: Vocabulary) -> Int64Array:
-    """Words that differ by affixes of opposites: *enable* and *disable*."""
+def affix_pairs(vocabulary: Vocabulary) -> Int64Array:
+    """The keys of words that differ by affixes of opposites: *enable* and *disable*."""
     ids = {word: n for word, n in vocabulary.ids.items() if n >= len(SPECIAL_TOKENS)}
     x, y = [], []
     beginnings, endings = OPPOSITE_AFFIXES + OPPOSITE_PARTS, OPPOSITE_ENDINGS + OPPOSITE_PARTS

@@ -19,9 +19,10 @@ from safetensors.numpy import save
 from safetensors.torch import load_file as load_torch
 from safetensors.torch import save as save_torch
 
+from pair2vec.arrays import FloatArray, Int64Array
 from pair2vec.errors import InputError
 from pair2vec.model.folder import SavedModel
-from pair2vec.ranges import Count, Seed, check_ranges
+from pair2vec.ranges import OptionalCount, Seed, check_ranges
 from pair2vec.relations.definitions import RelationDefinition, read_definitions
 from pair2vec.relations.scores import relation_scores
 from pair2vec.runtime.checksums import (
@@ -49,7 +50,13 @@ from pair2vec.teaching.label_folder import (
     read_labelled,
     remove_labels,
 )
-from pair2vec.teaching.labels import PARTS, LabelledPairs, LabelSource, RelationNames
+from pair2vec.teaching.labels import (
+    PARTS,
+    LabelledPairs,
+    LabelSource,
+    RelationNames,
+    parts_of_words,
+)
 from pair2vec.teaching.lexical_resources import LexicalFiles, LexicalLinks, find_links
 from pair2vec.teaching.teacher import (
     LanguageModelTeacher,
@@ -60,6 +67,7 @@ from pair2vec.teaching.teacher import (
 )
 from pair2vec.teaching.vector_teacher import (
     Features,
+    TaughtModelTeacher,
     VectorTeacher,
     VectorTeacherConfig,
     joined,
@@ -67,7 +75,7 @@ from pair2vec.teaching.vector_teacher import (
     standardised,
     table_features,
 )
-from pair2vec.teaching.wordnet_pairs import VocabularySenses
+from pair2vec.teaching.wordnet_pairs import Taxonomy, VocabularySenses
 from pair2vec.text.corpus import Corpus
 from pair2vec.text.vocabulary import SPECIAL_TOKENS
 from pair2vec.training.batches import nearest_among, nearest_words
@@ -87,6 +95,8 @@ _OTHER_RANK_FACTOR = 12
 """Where not all candidates are read, the order is that of their rarer words' ranks times these:
 people ask about frequent words, about words that something connects, and about opposites, which are
 mostly verbs and adjectives, however rare in a text."""
+_LEAST_RULED_OUT = 0.02
+"""A kind that is less probable is not looked up in WordNet."""
 _NEAR = 60
 """Nearest words that hard negatives are drawn from."""
 
@@ -97,11 +107,12 @@ class LabelConfig:
 
     candidates: CandidatesConfig = field(default_factory=CandidatesConfig)
     teacher: TeacherConfig = field(default_factory=TeacherConfig)
-    most_read: Count = 10_000_000
+    most_read: OptionalCount = 10_000_000
     """Of the candidates, about so many are read by the language model: of those that the quick
     teachers find may be related, the ones of the most frequent words, WordNet's neighbourhoods up
     to rarer ones, and words of one part of speech up to the rarest. The others keep the quick
-    teachers' labels."""
+    teachers' labels. 0 does without a language model: a model that was taught before knows what
+    one said."""
     seed: Seed = 0
 
     def __post_init__(self) -> None:
@@ -121,7 +132,8 @@ class LabelInputs(NamedTuple):
     language_model: Path | None
     """None is the default one."""
     text_model: SavedModel | None
-    """A model of text alone, whose pair vectors the teacher on vectors reads, too."""
+    """A model of text alone, whose pair vectors the teacher on vectors reads, too; or a taught one,
+    whose relation head is a teacher."""
     lexical: LexicalFiles = LexicalFiles()
     """What a thesaurus and a dictionary link are candidates, and the teacher on vectors reads
     them."""
@@ -256,38 +268,29 @@ class _Labeller:
         self._whole_config, self._config = config, config.teacher
         self._relations, self._device, self._report = relations, device, report
         self._random = np.random.default_rng(config.seed)
+        model = inputs.text_model
+        self._taught = model if model and model.has_head else None
+        wordnet, words = inputs.wordnet, inputs.corpus.vocabulary.words
+        learnt = parts_of_words(wordnet, words) == PARTS.index("train")
+        self._taxonomy = Taxonomy(VocabularySenses(wordnet, words), learnt)
 
     def run(self, pairs: dict[str, NDArray[Any]]) -> None:
         """Train the teachers, label the pieces that are missing, and write what was measured."""
         x, y = pairs["candidates.x"], pairs["candidates.y"]
         train = read_labelled(pairs, "train").both_ways(self._relations.inverse)
-        name, language_model = self._language_model(train)
-        config, vocabulary = self._config, self._inputs.corpus.vocabulary
-        tables, text_model = self._inputs.tables, self._inputs.text_model
-        states = language_model.word_states(config, self._device)
-        features = [pair_features(tables, text_model, vocabulary, self._device)]
-        if self._links:
-            features.append(self._links.features(tables[0].vectors, self._device))
-        teachers: dict[str, Teach] = {
-            "language model": lambda a, b: self._both_ways(language_model, a, b),
-            "vectors": self._vector_teacher(train, joined(features), config.vectors),
-            "states": self._vector_teacher(
-                train, table_features([standardised(states)]), config.states
-            ),
-        }
-        calibrations, facts = self._measure(teachers, pairs)
+        name, read, quick = self._teachers(train)
+        calibrations, facts = self._measure(read, quick, pairs)
         source = pairs["candidates.source"]
         is_random = source == SOURCES.index("random")
         # Few, and what vectors know least of: opposites by affix are seldom found near each other.
         is_affix = source == SOURCES.index("affix")
         factors = np.array([_RANK_FACTORS.get(name, _OTHER_RANK_FACTOR) for name in SOURCES])
         ranks = np.maximum(x, y) * factors[source]
-        read, *quick = teachers.values()
-        labeller = Cascade(read, quick, calibrations)
+        labeller = Cascade(read, list(quick.values()), calibrations)
         share = self._whole_config.most_read / max(1, int((~is_random).sum()))
         sample = self._random.permutation(np.flatnonzero(~is_random))[:_SAMPLE]
         labeller.read_at_most(x[sample], y[sample], ranks[sample], share)
-        if share < 1:
+        if read and share < 1:
             _log.info("the language model reads pairs up to rank %d", labeller.last)
         starts = range(0, len(x), _PIECE)
         for number, start in enumerate(starts):
@@ -297,7 +300,8 @@ class _Labeller:
                 probabilities = self._none(len(x[start : start + _PIECE]))
                 asked = np.flatnonzero(~is_random[start : start + _PIECE])
                 own = start + asked
-                probabilities[asked] = labeller(x[own], y[own], ranks[own], is_affix[own])
+                found = labeller(x[own], y[own], ranks[own], is_affix[own])
+                probabilities[asked] = self._as_wordnet_has_it(found, x[own], y[own])
                 arrays = {"probabilities": probabilities}
                 write_tensors(path, save(arrays, metadata=UNSEALED))
         self._report("labelled pairs", len(x), len(x))
@@ -306,12 +310,48 @@ class _Labeller:
             "names": list(self._relations.names),
             "inverse": list(self._relations.inverse),
             "language_model": name,
+            "taught_model": self._taught.config.get("name") if self._taught else None,
             "lexical": self._inputs.lexical.names,
             "candidates": len(x),
             "labelled": {part: len(pairs[f"{part}.x"]) for part in PARTS},
         }
         sealed = with_checksums(LABELS_FILE, json.loads(json.dumps(facts)), {})
         write_file(self._folder / LABELS_FILE, json.dumps(sealed, indent=2).encode())
+
+    def _teachers(self, train: LabelledPairs) -> tuple[str | None, Teach | None, dict[str, Teach]]:
+        """The language model's name and what it says of pairs, if it is asked; the quick ones."""
+        config, vocabulary = self._config, self._inputs.corpus.vocabulary
+        tables, model, taught = self._inputs.tables, self._inputs.text_model, self._taught
+        features = [pair_features(tables, None if taught else model, vocabulary, self._device)]
+        if self._links:
+            features.append(self._links.features(tables[0].vectors, self._device))
+        quick = {"vectors": self._vector_teacher(train, joined(features), config.vectors)}
+        if taught:
+            quick["taught model"] = TaughtModelTeacher(taught, vocabulary, self._relations.names)
+        if not self._whole_config.most_read:
+            return None, None, quick
+        name, language_model = self._language_model(train)
+        if not taught:
+            states = standardised(language_model.word_states(config, self._device))
+            features = [table_features([states])]
+            quick["states"] = self._vector_teacher(train, joined(features), config.states)
+        return name, lambda x, y: self._both_ways(language_model, x, y), quick
+
+    def _as_wordnet_has_it(
+        self, probabilities: FloatArray, x: Int64Array, y: Int64Array
+    ) -> FloatArray:
+        """Without kinds that are none: of words to learn from, WordNet has nearly all there are.
+
+        Teachers take *car* / *motorcycle*, two kinds of one thing, for one a kind of the other.
+        """
+        names = self._relations.names
+        for name, one, other in (("hypernym", x, y), ("hyponym", y, x)):
+            column = names.index(name)
+            rows = np.flatnonzero(probabilities[:, column] >= _LEAST_RULED_OUT)
+            ruled_out = rows[self._taxonomy.is_no_kind(one[rows], other[rows])]
+            probabilities[ruled_out, column] = 0
+        probabilities /= probabilities.sum(axis=1, keepdims=True)
+        return probabilities
 
     def _none(self, count: int) -> NDArray[np.float16]:
         """The probabilities of random pairs, which are related in one case of hundreds.
@@ -361,9 +401,10 @@ class _Labeller:
         return teach
 
     def _measure(
-        self, teachers: Mapping[str, Teach], pairs: dict[str, NDArray[Any]]
+        self, read: Teach | None, quick: Mapping[str, Teach], pairs: dict[str, NDArray[Any]]
     ) -> tuple[Calibrations, dict[str, Any]]:
         """How the teachers are combined, fitted on pairs with a dev word, and their scores."""
+        teachers = ({"language model": read} if read else {}) | dict(quick)
         found = {}
         for part in ("dev", MIXED, "test"):
             labelled = read_labelled(pairs, part)
@@ -371,18 +412,20 @@ class _Labeller:
             found[part] = (tables, labelled.label)
         fitted = [found["dev"], found[MIXED]]
         labels = np.concatenate([label for _, label in fitted])
-        read, *quick = (np.concatenate([tables[name] for tables, _ in fitted]) for name in teachers)
+        together = {
+            name: np.concatenate([tables[name] for tables, _ in fitted]) for name in teachers
+        }
         inverse = self._relations.inverse
         calibrations = Calibrations(
-            calibrate([read, *quick], labels, inverse), calibrate(quick, labels, inverse)
+            calibrate(list(together.values()), labels, inverse),
+            calibrate([together[name] for name in quick], labels, inverse),
         )
         scores = {}
         for part in ("dev", "test"):
             tables, label = found[part]
-            read, *quick = tables.values()
             shown = {name: np.exp(table) for name, table in tables.items()}
-            shown["quick"] = calibrations.quick.probabilities(*quick)
-            shown["all"] = calibrations.all.probabilities(read, *quick)
+            shown["quick"] = calibrations.quick.probabilities(*(tables[name] for name in quick))
+            shown["all"] = calibrations.all.probabilities(*tables.values())
             scores[part] = {
                 name: relation_scores(table, label, *self._relations)._asdict()
                 for name, table in shown.items()

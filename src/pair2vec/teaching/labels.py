@@ -13,7 +13,8 @@ Shapes: P pairs, V vocabulary.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -49,6 +50,10 @@ _MOST_INDIRECT = 3_000
 """Antonyms by way of a similar adjective."""
 _LEAST_INDIRECT = 0.15
 """Their least weight: below it are pairs such as *hot* and *soft*."""
+_LEAST_OF_SYNSETS = 0.005
+"""The same of words of two synsets with antonyms, in any sense: below it are *set* and *rise*."""
+_SHORTEST_UNDONE = 3
+"""Letters of a verb that *un-* undoes."""
 _NONE_SHARES = {"near": 0.3, "exchanged": 0.3, "random": 0.4}
 _NONE_PER_POSITIVE = 1.0
 _ALIKE_POS = ("v", "a")
@@ -250,13 +255,35 @@ class LabelSource:
         return kept
 
     def _indirect_antonyms(self, senses: VocabularySenses) -> LabelledPairs:
-        """For training alone: there are few direct ones, and most are of one spelling."""
-        found = [pair for pair in senses.indirect_antonyms() if pair[2] >= _LEAST_INDIRECT]
-        rows = np.array([(x, y) for x, y, _ in found], np.int64).reshape(-1, 2)
-        rows = rows[self._known[rows].all(axis=1) & (rows[:, 0] != rows[:, 1])]
-        rows = self._random.permutation(rows)[:_MOST_INDIRECT]
+        """For training alone: there are few direct ones, and most are adjectives of one spelling.
+
+        Of two verbs, only 31 antonyms are left in the usual senses of words to learn from: people
+        ask about *start* and *stop*, which have many senses, and about *block* and *unblock*,
+        which WordNet lacks.
+        """
+        similar = self._heaviest(senses.indirect_antonyms(), _LEAST_INDIRECT)
+        of_synsets = self._heaviest(senses.antonyms_of_synsets(), _LEAST_OF_SYNSETS)
+        similar = self._random.permutation(similar)[:_MOST_INDIRECT]
+        rows = np.concatenate([of_synsets, self._undone(senses), similar])
         label = np.full(len(rows), self.relations.names.index("antonym"), np.int64)
         return LabelledPairs(rows[:, 0], rows[:, 1], label)
+
+    def _heaviest(self, found: Iterable[tuple[int, int, float]], least: float) -> Int64Array:
+        """The pairs with a total weight of at least `least`, (P, 2)."""
+        totals: defaultdict[tuple[int, int], float] = defaultdict(float)
+        for x, y, weight in found:
+            totals[min(x, y), max(x, y)] += weight
+        kept = [pair for pair, weight in totals.items() if weight >= least]
+        rows = np.array(kept, np.int64).reshape(-1, 2)
+        known: Int64Array = rows[self._known[rows].all(axis=1) & (rows[:, 0] != rows[:, 1])]
+        return known
+
+    def _undone(self, senses: VocabularySenses) -> Int64Array:
+        """Verbs and what undoes them by its spelling, *check* and *uncheck*, (P, 2)."""
+        words, ids = self._vocabulary.words, self._vocabulary.ids
+        verbs = [verb for verb in senses.with_pos("v") if len(words[verb]) >= _SHORTEST_UNDONE]
+        rows = [(verb, ids[f"un{words[verb]}"]) for verb in verbs if f"un{words[verb]}" in ids]
+        return np.array(rows, np.int64).reshape(-1, 2)
 
     def _examples(self) -> LabelledPairs:
         """The examples of the relations that WordNet lacks."""

@@ -1,12 +1,14 @@
-"""A thesaurus and a dictionary as knowledge of the teachers: what they say of the words of a pair.
+"""Lexical resources as knowledge of the teachers: what they say of the words of a pair.
 
 - A thesaurus is a text of lines ``head,word,word,…``, such as Moby's.
+- Roget's thesaurus has its opposites beside each other, and is read by `roget`.
 - A dictionary is one of dictd: the files ``NAME.index`` and ``NAME.dict`` or ``NAME.dict.dz``. Its
   definitions are read as those of GCIDE, of which only what is tagged as Webster's of 1913 counts:
   other parts were taken from WordNet, whose held-out pairs they would give away.
 
 What they say is kept as *links* between base forms: of a head and a word that a thesaurus lists
-under it; of a headword and the words of its definitions, its synonyms and what it is opposed to.
+under it; of a headword and the words of its definitions, its synonyms and what it is opposed to;
+and, which needs no file, of words that differ by an affix of opposites.
 
 Shapes: V vocabulary, N base forms, L links, K kinds of links, B pairs, D dimension.
 """
@@ -27,15 +29,17 @@ from torch.nn import functional
 
 from pair2vec.arrays import FloatArray, Int64Array
 from pair2vec.errors import InputError
+from pair2vec.teaching.candidates import affix_pairs
 from pair2vec.teaching.labels import shortest_base_form
+from pair2vec.teaching.roget import Places, find_places
 from pair2vec.teaching.vector_teacher import Features
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 from pair2vec.wordnet.dictionary import WordNet
 
 _log = logging.getLogger(__name__)
 
-LINK_KINDS = ("listed", "defined", "synonym", "opposed")
-_LISTED, _DEFINED, _SYNONYM, _OPPOSED = range(len(LINK_KINDS))
+LINK_KINDS = ("listed", "defined", "synonym", "opposed", "affix")
+_LISTED, _DEFINED, _SYNONYM, _OPPOSED, _AFFIX = range(len(LINK_KINDS))
 
 _FUNCTION_WORDS = 120
 """The most frequent words, which say nothing in a definition."""
@@ -80,21 +84,22 @@ class Entry(NamedTuple):
 
 @dataclass(frozen=True)
 class LexicalFiles:
-    """Where the thesaurus and the dictionary are; either may be missing."""
+    """Where the resources are; any may be missing."""
 
     thesaurus: Path | None = None
     dictionary: Path | None = None
     """The index file."""
+    roget: Path | None = None
 
     @property
     def names(self) -> list[str]:
-        """For people: of the thesaurus, and of the dictionary's index."""
-        return [path.name for path in (self.thesaurus, self.dictionary) if path]
+        """For people: of the thesauri, and of the dictionary's index."""
+        return [path.name for path in (self.thesaurus, self.dictionary, self.roget) if path]
 
     @property
     def paths(self) -> list[Path]:
         """The files that are read."""
-        files = [self.thesaurus] if self.thesaurus else []
+        files = [path for path in (self.thesaurus, self.roget) if path]
         if self.dictionary:
             files += [self.dictionary, dictionary_text(self.dictionary)]
         return files
@@ -207,7 +212,7 @@ def _opposed_words(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class LexicalLinks:
-    """What a thesaurus and a dictionary say of the words of a vocabulary."""
+    """What lexical resources say of the words of a vocabulary."""
 
     base: Int64Array
     """The number of each word's base form, (V,)."""
@@ -218,16 +223,21 @@ class LexicalLinks:
     values: FloatArray
     """Of each link and kind how strong it is, at most 1, (L, K): for *defined* one over the
     position in the definition, so that 1 is mostly the genus; 0 where there is no link."""
+    places: Places | None
+    """In Roget's thesaurus."""
 
     def pairs(self) -> Int64Array:
         """The linked words (2, P), each base form by its most frequent word."""
         strong = (self.values[:, [_LISTED, _SYNONYM, _OPPOSED]] > 0).any(axis=1)
         strong |= self.values[:, _DEFINED] == 1
-        words: Int64Array = self.first[np.stack(np.divmod(self.keys[strong], len(self.first)))]
+        forms = [np.stack(np.divmod(self.keys[strong], len(self.first)))]
+        if self.places:
+            forms.append(self.places.pairs())
+        words: Int64Array = self.first[np.concatenate(forms, axis=1)]
         return words
 
     def features(self, vectors: FloatArray, device: torch.device) -> Features:
-        """Of a pair: its links both ways, and vectors of definitions and of the thesaurus.
+        """Of a pair: its links both ways, vectors of definitions and of the thesaurus, and places.
 
         Args:
             vectors: Of words, (V, D): that of a definition is the mean of those of its words.
@@ -245,6 +255,7 @@ class LexicalLinks:
         words = unit[torch.from_numpy(self.first).to(device)]
         definitions = functional.normalize(self._definitions(words), dim=1)
         thesaurus = self._thesaurus(device)
+        places = [self.places.features(base)] if self.places else []
 
         def linked(x: Tensor, y: Tensor) -> Tensor:
             wanted = x * count + y
@@ -261,6 +272,7 @@ class LexicalLinks:
                 parts += [table[a], table[b], product, product.sum(dim=1, keepdim=True)]
             for one, other in ((a, y), (b, x)):
                 parts.append((definitions[one] * unit[other]).sum(dim=1, keepdim=True))
+            parts += [of_places(x, y) for of_places in places]
             return torch.cat(parts, dim=1)
 
         return features
@@ -319,7 +331,11 @@ def find_links(files: LexicalFiles, vocabulary: Vocabulary, wordnet: WordNet) ->
         return known[word]
 
     frequent = set(vocabulary.words[: len(SPECIAL_TOKENS) + _FUNCTION_WORDS])
-    found: list[tuple[int, int, float]] = []
+    x, y = base[np.stack(np.divmod(affix_pairs(vocabulary), len(vocabulary)))]
+    opposites = {(a, b) for a, b in zip(x.tolist(), y.tolist(), strict=True) if a != b}
+    found = [
+        (a * len(numbers) + b, _AFFIX, 1.0) for pair in opposites for a, b in (pair, pair[::-1])
+    ]
     for head, kind, words in _statements(files, frequent):
         own = number(head)
         for position, other in enumerate(map(number, words if own >= 0 else [])):
@@ -331,8 +347,9 @@ def find_links(files: LexicalFiles, vocabulary: Vocabulary, wordnet: WordNet) ->
     values = np.zeros((len(keys), len(LINK_KINDS)), np.float32)
     np.maximum.at(values, (rows, columns[1].astype(np.int64)), columns[2].astype(np.float32))
     counts = dict(zip(LINK_KINDS, (values > 0).sum(axis=0).tolist(), strict=True))
-    _log.info("links of thesaurus and dictionary: %s", counts)
-    return LexicalLinks(base, first.astype(np.int64), keys, values)
+    _log.info("lexical links: %s", counts)
+    places = find_places(files.roget, number, len(numbers), opposites) if files.roget else None
+    return LexicalLinks(base, first.astype(np.int64), keys, values, places)
 
 
 def _statements(files: LexicalFiles, frequent: set[str]) -> Iterator[tuple[str, int, list[str]]]:

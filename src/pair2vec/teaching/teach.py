@@ -38,7 +38,7 @@ from pair2vec.word_vectors.carry_over import carry_over
 from pair2vec.word_vectors.formats import WordVectors, read_word_vectors
 from pair2vec.wordnet.dictionary import WordNet
 
-_LABEL_FACTS = ("language_model", "lexical", "weights", "none", "candidates", "labelled")
+_LABEL_FACTS = tuple("language_model taught_model lexical weights none candidates labelled".split())
 """What a model's config repeats of its labels."""
 
 
@@ -237,7 +237,7 @@ def teaching_record(config: RelationTaskConfig, labels: Labels) -> dict[str, Any
     return {
         "relations": asdict(config),
         "labels": labels.facts["config"],
-        **{name: labels.facts[name] for name in _LABEL_FACTS},
+        **{name: labels.facts.get(name) for name in _LABEL_FACTS},
         "teachers": {
             part: {name: _rounded(scores) for name, scores in tables.items()}
             for part, tables in labels.facts["teachers"].items()

@@ -17,8 +17,11 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
+from pair2vec.errors import UsageError
 from pair2vec.model.folder import SavedModel
+from pair2vec.query.space import PairSpace
 from pair2vec.ranges import Count, PartialShare, Seed, Size, check_ranges
+from pair2vec.relations.head import HeadScorer, RelationHead
 from pair2vec.runtime.devices import autocast_bfloat16
 from pair2vec.teaching.labels import LabelledPairs
 from pair2vec.text.vocabulary import Vocabulary
@@ -28,6 +31,8 @@ from pair2vec.word_vectors.formats import WordVectors
 _MOST_WEIGHT = 4.0
 """Of a rare class in the loss."""
 _VECTOR_BATCH = 16_384
+_LEAST = 1e-6
+"""Of a probability that is multiplied with others."""
 
 Features = Callable[[Tensor, Tensor], Tensor]
 """Of pairs of ids, (B, F), on the device."""
@@ -123,6 +128,42 @@ class VectorTeacher(nn.Module):
                 scores = self(first[rows], second[rows])
             result[rows] = scores.float().log_softmax(dim=1).cpu().numpy()
         return result
+
+
+class TaughtModelTeacher:
+    """The relation head of a model that was taught before: what a student has understood.
+
+    It has seen more text and more labels than the other quick teachers, and agrees with itself.
+    """
+
+    def __init__(self, model: SavedModel, vocabulary: Vocabulary, names: Sequence[str]) -> None:
+        """Open the head of a model.
+
+        Args:
+            model: With a head.
+            vocabulary: Of the pairs to label.
+            names: Of the relations to predict.
+
+        Raises:
+            UsageError: the head predicts other ones.
+        """
+        head = RelationHead(model)
+        if head.config.names != tuple(names):
+            raise UsageError(
+                f"{model.folder}: was taught the relations {', '.join(head.config.names)}; "
+                "name a model of text alone, or one taught the same relations"
+            )
+        self._scorer = HeadScorer(head, PairSpace(model))
+        self._ids = np.array([model.vocabulary.ids.get(word, 0) for word in vocabulary.words])
+        self._count = len(names)
+
+    def __call__(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Log-probabilities (N, K); all alike for a word that the model lacks."""
+        first, second = self._ids[x], self._ids[y]
+        known = (first > 0) & (second > 0)
+        found = np.full((len(x), self._count), -np.log(self._count), np.float32)
+        found[known] = np.log(self._scorer(first[known], second[known]).clip(min=_LEAST))
+        return found
 
 
 def pair_features(

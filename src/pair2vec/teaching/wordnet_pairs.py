@@ -40,6 +40,8 @@ _LEVEL_WEIGHTS = {"n": (1.0, 0.5), "v": (1.0,)}
 _USUAL_SENSES = 2
 _USUAL_POS = 0.2
 """The least probability of a part of speech that a word is often meant in."""
+_DEEPEST = 30
+"""More edges than from any synset to its root."""
 _MOST_SIBLINGS = 60
 """Under a hypernym with more hyponyms than these, such as *person*, kinds have little in common."""
 _MOST_TARGETS = 200
@@ -150,6 +152,20 @@ class VocabularySenses:
                 if y.lemma in opposites:
                     yield "antonym", "antonym", x.word, y.word, x.probability * y.probability
 
+    def antonyms_of_synsets(self) -> Iterator[tuple[int, int, float]]:
+        """x, y and the weight: words of two synsets with antonyms of each other, in any sense.
+
+        *begin* and *halt*, since *start* and *stop* are antonyms; and these two themselves, of
+        whose many senses few are opposed.
+        """
+        for synset_id in list(self._of_synset):
+            for target in set(self.wordnet.synset(synset_id).targets(ANTONYM)):
+                for x in self._of_synset[synset_id]:
+                    for y in self._of_synset.get(target, ()):
+                        # A pair of synsets is met twice, once from each side.
+                        if x.word < y.word:
+                            yield x.word, y.word, x.probability * y.probability
+
     def indirect_antonyms(self) -> Iterator[tuple[int, int, float]]:
         """x, y and the weight: adjectives and the antonyms of what they are similar to.
 
@@ -228,6 +244,36 @@ class VocabularySenses:
             } - reached
             reached |= level
         return reached
+
+
+class Taxonomy:
+    """What WordNet rules out: of two words that it knows, one is a kind of the other or not."""
+
+    def __init__(self, senses: VocabularySenses, asked: NDArray[np.bool_]) -> None:
+        """Prepare to look up words.
+
+        Args:
+            senses: Of the words.
+            asked: Which of them it may be asked about, (V,): those to learn from.
+        """
+        self._senses = senses
+        self._asked = asked.copy()
+        lemmas = np.zeros_like(asked)
+        lemmas[list(senses.synsets)] = True
+        self._asked &= lemmas
+        self._above: dict[int, frozenset[SynsetId]] = {}
+
+    def is_no_kind(self, x: Int64Array, y: Int64Array) -> NDArray[np.bool_]:
+        """Whether no sense of y is above one of x, however far; False where it may not be asked."""
+        found = self._asked[x] & self._asked[y]
+        for n in np.flatnonzero(found).tolist():
+            found[n] = self._kinds(int(x[n])).isdisjoint(self._senses.synsets[int(y[n])])
+        return found
+
+    def _kinds(self, word: int) -> frozenset[SynsetId]:
+        if word not in self._above:
+            self._above[word] = self._senses.ancestors(word, _DEEPEST)
+        return self._above[word]
 
 
 def sense_probabilities(wordnet: WordNet, word: str) -> list[tuple[SynsetId, float, str]]:
