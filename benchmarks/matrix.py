@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 import torch
@@ -68,6 +69,14 @@ class Shared(NamedTuple):
         return time.time() >= self.deadline
 
 
+class Row(NamedTuple):
+    """A row of its own in the tables, which is more than a source of pairs."""
+
+    pairs: str
+    """The source."""
+    settings: tuple[str, ...]
+
+
 class Run(NamedTuple):
     """One network."""
 
@@ -92,19 +101,31 @@ class Run(NamedTuple):
 
 
 def parser(
-    description: str | None, pairs: Sequence[str], data: Mapping[str, Sequence[str]]
+    description: str | None,
+    pairs: Sequence[str],
+    data: Mapping[str, Sequence[str]],
+    rows: Mapping[str, Row] = MappingProxyType({}),
 ) -> argparse.ArgumentParser:
     """The options of every matrix.
 
     Args:
         description: Of the program.
-        pairs: The pair sources of the matrix, unless others are given.
+        pairs: The pair sources and rows of the matrix, unless others are given.
         data: By ``train``, ``dev`` and ``test``, the files in the data folder.
+        rows: By name, those that ``--pairs`` takes beside sources.
     """
+
+    def known(text: str) -> str:
+        try:
+            return text if text in rows else InputPaths(words="any", pairs=text).pairs
+        except Pair2vecError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
     options = argparse.ArgumentParser(description=description)
+    options.set_defaults(rows=rows)
     options.add_argument("data", type=Path)
     options.add_argument("--words", nargs="+", required=True)
-    options.add_argument("--pairs", nargs="*", type=_known_pairs, default=list(pairs))
+    options.add_argument("--pairs", nargs="*", type=known, default=list(pairs))
     options.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     options.add_argument("--models", type=Path, required=True, help="for the networks")
     options.add_argument("--results", type=Path, required=True)
@@ -118,14 +139,6 @@ def parser(
     for name, patterns in data.items():
         options.add_argument(f"--{name}", nargs="+", default=list(patterns), metavar="PATTERN")
     return options
-
-
-def _known_pairs(text: str) -> str:
-    """The argument itself, if networks take such pairs."""
-    try:
-        return InputPaths(words="any", pairs=text).pairs
-    except Pair2vecError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def run_matrix(
@@ -176,7 +189,7 @@ def _runs(arguments: argparse.Namespace, settings: Sequence[str]) -> Iterator[Ru
     models = dict(_named_model(text) for text in arguments.pair_model)
     rows = dict.fromkeys([*arguments.pairs, *models])
     for seed, words, pairs in itertools.product(arguments.seeds, arguments.words, rows):
-        source = "pair2vec" if pairs in models else pairs
+        source, own = arguments.rows.get(pairs, Row("pair2vec" if pairs in models else pairs, ()))
         pair_vectors = arguments.pair_vectors if Path(words).is_dir() else None
         paths = InputPaths(
             words=words,
@@ -186,7 +199,7 @@ def _runs(arguments: argparse.Namespace, settings: Sequence[str]) -> Iterator[Ru
             pair_vectors=pair_vectors if "pair_distance" in source else None,
         )
         name = f"{pairs}-{Path(words).name}-seed{seed}"
-        changes = (*settings, *arguments.settings)
+        changes = (*settings, *own, *arguments.settings)
         yield Run(pairs, paths, seed, changes, arguments.models / name)
 
 

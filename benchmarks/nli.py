@@ -1,7 +1,7 @@
 """What relation vectors of word pairs are worth to NLI: pair sources × word inputs × seeds.
 
     PYTHONPATH=src python3 benchmarks/nli.py DATA --words GLOVE [ENCODER...] --models FOLDER
-        --results FOLDER [--pairs none wordnet pair_distance pair2vec pair2vec+wordnet]
+        --results FOLDER [--pairs none wordnet kim pair_distance pair2vec pair2vec+wordnet]
         [--seeds 0 1 2] [--parallel 4] [--pair-model [NAME=]MODEL]... [--pair-vectors FILE]
         [--wordnet FOLDER] [--minutes N] [--set KEY=VALUE]... [--train PATTERN...]
         [--dev PATTERN...] [--test PATTERN...]
@@ -23,6 +23,7 @@ from pair2vec.errors import Pair2vecError
 from pair2vec.experiments.evaluation.results import write_result
 from pair2vec.experiments.nli.classifier import Classifier, nli_settings
 from pair2vec.experiments.nli.evaluate import (
+    KIM,
     SetAccuracy,
     evaluate_nli,
     read_nli_sets,
@@ -53,6 +54,8 @@ FILES = {
     "test": ["snli_test*", "multinli_dev_matched*", "breaking_nli*"],
 }
 
+ROWS = {KIM: matrix.Row("wordnet", (f"model={KIM}",))}
+
 _RULE_SET = "breaking_nli"
 """The one set on which the paper has the WordNet rule."""
 
@@ -65,7 +68,7 @@ class Rule(NamedTuple):
 
 def main() -> None:
     """Run what is missing, and print the tables."""
-    parser = matrix.parser(__doc__, (*PAPER_PAIRS, *EXTRA_PAIRS), FILES)
+    parser = matrix.parser(__doc__, (*PAPER_PAIRS, *EXTRA_PAIRS), FILES, ROWS)
     parser.add_argument("--limit", type=int, help="train on this many examples only, to try out")
     arguments = parser.parse_args()
     task = matrix.Task(

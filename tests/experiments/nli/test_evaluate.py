@@ -225,13 +225,23 @@ def test_many_seeds_of_one_kind_do_not_make_its_settings_usual() -> None:
     assert summary.protocol.usual == ()
 
 
+def test_kim_and_wordnet_features_in_esim_have_rows_of_their_own() -> None:
+    (summary,) = nli_summaries([result("wordnet"), {**result("wordnet"), "pairs": "kim"}])
+    rows = {row.model: row for row in summary.rows if row.figures}
+    assert list(rows) == ["wordnet", "kim"]
+    # What the paper has in its table is KIM.
+    assert [paper_accuracy("breaking_nli", row) for row in rows.values()] == [None, 87.7]
+    shown_names = [row[1] for row in nli_grids(summary)[1].rows]
+    assert {"ESIM + WordNet features", "KIM"} <= set(shown_names)
+
+
 def test_pair_vectors_beside_wordnet_are_in_the_papers_tables_if_there_is_a_run() -> None:
     (without,) = nli_summaries([result("none")])
     assert "pair2vec+wordnet" not in {row.model for row in without.rows}
     (summary,) = nli_summaries([result("none"), result("pair2vec+wordnet")])
     assert [row.model for row in summary.rows if row.is_variant] == []
     for grid in nli_grids(summary)[:2]:
-        assert "ESIM + pair2vec + WordNet" in str(grid)
+        assert "ESIM + pair2vec + WordNet features" in str(grid)
 
 
 def test_other_settings_are_beside_the_usual_ones_and_not_in_the_papers_tables() -> None:

@@ -378,7 +378,7 @@ def test_the_decisive_pair_comes_first(trained: Classifier, inputs: dict[str, Pa
 def test_an_attribution_is_what_the_margin_loses_to_first_order(trained: Classifier) -> None:
     """Against the change that a little less of a pair's attention makes."""
     from pair2vec.experiments.nli.batches import EncodedExamples, NliBatches
-    from pair2vec.experiments.nli.esim import Attention, attend
+    from pair2vec.experiments.nli.esim import Attention
 
     # Without repeated words, so that a word has one position.
     example = next(e for e in UNSEEN if len(e.premise) == 3)
@@ -391,7 +391,7 @@ def test_an_attribution_is_what_the_margin_loses_to_first_order(trained: Classif
     try:
         with torch.no_grad():
             encoded = network.encode(batch)
-            full = Attention(*(part.double() for part in attend(encoded, batch)))
+            full = Attention(*(part.double() for part in network.attend(batch, encoded)))
 
             def margin(for_words: Attention, for_pairs: Attention) -> float:
                 scores = network.classify(batch, encoded, for_words, for_pairs)[0].double()
