@@ -158,7 +158,7 @@ def _percent(value: float | None) -> str:
 _MODELS = {
     "none": "BiDAF++",
     "pair2vec": "BiDAF++ + pair2vec",
-    "wordnet": "BiDAF++ + WordNet",
+    "wordnet": "BiDAF++ + WordNet features",
 }
 _ABLATIONS = {
     "pair2vec": "pair2vec (full model)",
