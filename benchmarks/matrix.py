@@ -30,6 +30,8 @@ from pair2vec.training.train import Interrupted
 
 Work = TypeVar("Work")
 
+_WHITENING = "pairs.whitening"
+
 
 class Task(NamedTuple):
     """A supervised task; functions of modules, so that they can be sent to other processes."""
@@ -131,7 +133,10 @@ def parser(
     options.add_argument("--results", type=Path, required=True)
     options.add_argument("--parallel", type=int, default=1)
     options.add_argument("--pair-model", action="append", default=[], metavar="[NAME=]MODEL")
-    options.add_argument("--pair-vectors", help="of pair_distance, where the words are no file")
+    options.add_argument("--pair-vectors", help="of pair_distance: what pair2vec was trained from")
+    options.add_argument(
+        "--whitening", nargs="+", type=float, help="of pair vectors: a run with each"
+    )
     options.add_argument("--wordnet")
     options.add_argument("--device", default="auto")
     options.add_argument("--minutes", type=float, help="stop then, with checkpoints")
@@ -190,17 +195,25 @@ def _runs(arguments: argparse.Namespace, settings: Sequence[str]) -> Iterator[Ru
     rows = dict.fromkeys([*arguments.pairs, *models])
     for seed, words, pairs in itertools.product(arguments.seeds, arguments.words, rows):
         source, own = arguments.rows.get(pairs, Row("pair2vec" if pairs in models else pairs, ()))
-        pair_vectors = arguments.pair_vectors if Path(words).is_dir() else None
         paths = InputPaths(
             words=words,
             pairs=source,
             pair_model=models.get(pairs),
             wordnet=arguments.wordnet if "wordnet" in source else None,
-            pair_vectors=pair_vectors if "pair_distance" in source else None,
+            pair_vectors=arguments.pair_vectors if "pair_distance" in source else None,
         )
-        name = f"{pairs}-{Path(words).name}-seed{seed}"
-        changes = (*settings, *own, *arguments.settings)
-        yield Run(pairs, paths, seed, changes, arguments.models / name)
+        for whitening in _whitenings(arguments, paths):
+            chosen = [] if whitening is None else [f"{_WHITENING}={whitening}"]
+            changes = (*settings, *own, *arguments.settings, *chosen)
+            end = "" if whitening is None else f"-whitening{whitening:g}"
+            name = f"{pairs}-{Path(words).name}-seed{seed}{end}"
+            yield Run(pairs, paths, seed, changes, arguments.models / name)
+
+
+def _whitenings(arguments: argparse.Namespace, paths: InputPaths) -> list[float | None]:
+    """Those of a row: none where there are no pair vectors to whiten."""
+    has_vectors = {"pair2vec", "pair_distance"} & set(paths.pair_sources)
+    return arguments.whitening or [None] if has_vectors else [None]
 
 
 def _named_model(text: str) -> tuple[str, str]:

@@ -26,6 +26,23 @@ def test_a_row_brings_its_source_and_settings() -> None:
     assert wordnet.out != kim.out
 
 
+def test_pair_vectors_are_whitened_by_each_power_and_nothing_else_is() -> None:
+    models = ["--pair-model", "multiply=m/multiply", "--pair-model", "pair_distance=m/distance"]
+    options = ["--pairs", "none", "kim", *models, "--whitening", "0", "0.5"]
+    runs = list(matrix._runs(parsed(*options), []))
+    assert [(run.pairs, *run.settings) for run in runs] == [
+        ("none",),
+        ("kim", "model=kim"),
+        ("multiply", "pairs.whitening=0.0"),
+        ("multiply", "pairs.whitening=0.5"),
+        ("pair_distance", "pairs.whitening=0.0"),
+        ("pair_distance", "pairs.whitening=0.5"),
+    ]
+    assert [run.paths.pair_model for run in runs[2:]] == 2 * ["m/multiply"] + 2 * ["m/distance"]
+    assert {run.paths.pairs for run in runs[2:]} == {"pair2vec"}
+    assert len({run.out for run in runs}) == len(runs)
+
+
 def test_an_unknown_row_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         parsed("--pairs", "kin")

@@ -113,7 +113,8 @@ def test_the_recipe_paper_is_the_papers(place: str) -> None:
 def test_each_ablation_changes_one_thing_of_the_paper() -> None:
     expected: dict[str, dict[str, object]] = {
         "paper_2_layers": {"pair": PairConfig(layers=2)},
-        "paper_multiply": {"pair": PairConfig(composition="multiply")},
+        # Words of length 300^¼, so that x∘y starts with a norm of 1, not of 0.06.
+        "paper_multiply": {"pair": PairConfig(composition="multiply", length=300**0.25)},
         "paper_bivariate": {"negatives": NegativesConfig(words=0, typed=0)},
     }
     for name, changes in expected.items():

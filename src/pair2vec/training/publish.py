@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from pair2vec.encoders.pair import MlpPair
+from pair2vec.encoders.pair import MlpPair, MultiplyPair
 from pair2vec.errors import InputError, UsageError
 from pair2vec.model.folder import PatternCount, SavedModel, load_model, save_model
 from pair2vec.model.tensors import Precision
@@ -23,6 +23,7 @@ from pair2vec.triples.epoch import TriplesConfig, TripleStream
 _PUBLISHED_METRICS = ("loss", "positives_above_half")
 _PUBLISHED_NAMES = {"pair_words": "pair.words", "context_words": "context.words"}
 """Where the folder has another name for a tensor than the network."""
+_CONTEXT_OUTPUT = "context.value.weight"
 _SAMPLE_BATCH = 65_536
 
 
@@ -81,6 +82,9 @@ def published_arrays(network: Network) -> dict[str, NDArray[np.float32]]:
     state = network.state_dict()
     if isinstance(network.pair, MlpPair):
         state["pair.first.weight"] = network.pair.first_weight_for_unit_words()
+    if isinstance(network.pair, MultiplyPair):
+        # R has no weights: C takes up its scale, and R·C stays as it is.
+        state[_CONTEXT_OUTPUT] = state[_CONTEXT_OUTPUT] * network.pair.length**2
     return {
         _PUBLISHED_NAMES.get(name, name): tensor.detach().float().cpu().numpy()
         for name, tensor in state.items()
@@ -124,6 +128,8 @@ def trainable_network(
         state["pair.first.weight"] = torch.cat(
             [weight / scale for weight, scale in zip(weights, scales, strict=True)], dim=1
         )
+    if isinstance(network.pair, MultiplyPair):
+        state[_CONTEXT_OUTPUT] = state[_CONTEXT_OUTPUT] / recipe.pair.length**2
     network.load_state_dict(state)
     return network
 

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pair2vec.encoders.context import ContextConfig
-from pair2vec.encoders.pair import PairConfig
+from pair2vec.encoders.pair import PairConfig, unit_product_length
 from pair2vec.errors import UsageError
 from pair2vec.training.batches import NegativesConfig
 from pair2vec.training.optim import TrainingConfig
@@ -71,7 +71,10 @@ def paper_2_layers() -> Recipe:
 
 def paper_multiply() -> Recipe:
     """Ablation "Composition: Multiply"."""
-    return replace(paper(), name="paper_multiply", pair=PairConfig(composition="multiply"))
+    full = paper()
+    length = unit_product_length(full.pair.dimension)
+    pair = replace(full.pair, composition="multiply", length=length)
+    return replace(full, name="paper_multiply", pair=pair)
 
 
 def paper_bivariate() -> Recipe:

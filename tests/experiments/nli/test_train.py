@@ -332,8 +332,12 @@ def test_missing_inputs_show_before_anything_is_written(
     for named, message in [
         (InputPaths(words="/nowhere.vec"), "/nowhere.vec: no such file"),
         (
-            InputPaths(words=str(tmp_path), pairs="pair_distance"),
-            "is a folder; --pairs pair_distance",
+            replace(input_paths(inputs, "pair_distance"), pair_vectors=None),
+            "that pair2vec was trained from: name their file as --pair-vectors",
+        ),
+        (
+            replace(input_paths(inputs, "pair_distance"), pair_vectors=str(tmp_path)),
+            "a folder; name the file of word vectors in it",
         ),
     ]:
         with pytest.raises((InputError, UsageError), match=message):
@@ -357,6 +361,17 @@ def test_pair_vectors_are_whitened_on_request(inputs: dict[str, Path]) -> None:
     changed = [name for name, values in weights[0].items() if not values.equal(weights[1][name])]
     last = max(name.rpartition(".")[0] for name in weights[0])
     assert changed == [f"{last}.weight", f"{last}.bias"]
+
+
+def test_differences_are_whitened_on_request(inputs: dict[str, Path]) -> None:
+    named = input_paths(inputs, "pair_distance")
+    plain, whitened = (
+        open_inputs(named, data().words(), PairsConfig(whitening=whitening)).relations
+        for whitening in (0, 0.5)
+    )
+    assert isinstance(plain, PairAttention)
+    assert isinstance(whitened, PairAttention)
+    assert not torch.allclose(plain.pair.words, whitened.pair.words)
 
 
 def test_the_decisive_pair_comes_first(trained: Classifier, inputs: dict[str, Path]) -> None:

@@ -213,6 +213,20 @@ def test_tables_have_the_papers_figures_beside_ours_with_differences() -> None:
     assert "tab:ablations" in text
 
 
+def test_an_ablation_is_compared_with_the_full_model_of_the_same_whitening() -> None:
+    half = "pairs.whitening=0.5"
+    runs = [
+        run("pair2vec", 64.0, protocol={"variant": ["pair_model=fast"]}),
+        run("pair2vec", 66.0, protocol={"variant": [half, "pair_model=fast"]}),
+        run("multiply", 61.0, protocol={"variant": ["pair_model=multiply"]}),
+        run("multiply", 61.5, protocol={"variant": [half, "pair_model=multiply"]}),
+    ]
+    (summary,) = qa_summaries(runs)
+    grid = ablation_grid(summary)
+    assert row(grid, "glove", "composition: multiply")[-2] == "-3.00"
+    assert row(grid, "glove", f"composition: multiply ({half})")[-2] == "-4.50"
+
+
 def test_without_any_run_every_row_of_the_paper_is_missing() -> None:
     (summary,) = qa_summaries([])
     assert [one.pairs for one in summary.rows] == [*PAPER_ABLATIONS]

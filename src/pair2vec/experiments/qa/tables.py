@@ -232,7 +232,7 @@ def ablation_grid(summary: QaSummary) -> Grid:
     rows = []
     for row in summary.select([*_ABLATIONS]):
         em, f1 = PAPER_ABLATIONS[row.pairs]
-        full = _full(summary, row.words)
+        full = _full(summary, row)
         own = [row.figures.get(f"squad2_{name}") for name in ("em", "f1")]
         rows.append(
             (
@@ -247,10 +247,16 @@ def ablation_grid(summary: QaSummary) -> Grid:
     return Grid("Ablations on the dev set of SQuAD 2.0 (tab:ablations)", head, rows, labels=2)
 
 
-def _full(summary: QaSummary, words: str | None) -> Spread | None:
-    """F1 of the full model with the same words, in its first variant."""
-    rows = [row for row in summary.select(["pair2vec"]) if row.words == words]
-    return rows[0].figures.get("squad2_f1") if rows else None
+def _full(summary: QaSummary, row: QaRow) -> Spread | None:
+    """F1 of the full model with the same words: of the same variant, or of its first."""
+    rows = [full for full in summary.select(["pair2vec"]) if full.words == row.words]
+    same = [full for full in rows if _settings_noted(full) == _settings_noted(row)]
+    return next((full.figures.get("squad2_f1") for full in (*same, *rows)), None)
+
+
+def _settings_noted(row: QaRow) -> list[str]:
+    """Which pair model it is does not make a variant: that is what is compared."""
+    return [part for part in row.note.split() if not part.startswith("pair_model=")]
 
 
 def squad_protocol(summary: QaSummary) -> list[str]:
