@@ -24,7 +24,6 @@ _PUBLISHED_METRICS = ("loss", "positives_above_half")
 _PUBLISHED_NAMES = {"pair_words": "pair.words", "context_words": "context.words"}
 """Where the folder has another name for a tensor than the network."""
 _CONTEXT_OUTPUT = "context.value.weight"
-_SAMPLE_BATCH = 65_536
 
 
 def publish(
@@ -156,28 +155,16 @@ def frequent_contexts(
         stream: The triples as they are trained on: subsampling has thinned out pairs of common
             words, so that what is frequent here is frequent between words that mean something.
         most: How many to return.
-        sample: How many triples to look at; an epoch is shuffled, so its start is a fair sample.
+        sample: How many triples to look at.
     """
     counted = [
         ContextCount(tuple(context), count)
-        for contexts in _sample_contexts(stream, sample)
+        for contexts in stream.sampled_contexts(sample)
         for context, count in zip(*_count_rows(contexts), strict=True)
         if count > 1
     ]
     # Ties are broken by the ids, so that the result is deterministic.
     return sorted(counted, key=lambda entry: (-entry.frequency, entry.context))[:most]
-
-
-def _sample_contexts(stream: TripleStream, sample: int) -> list[NDArray[np.int64]]:
-    """The contexts of the first `sample` triples of an epoch, one array per length."""
-    size = max(1, min(_SAMPLE_BATCH, stream.expected_triples() // 100))
-    groups, seen = [], 0
-    for batch, position in stream.batches(size):
-        if position.epoch or seen >= sample:
-            break
-        groups.append(batch.contexts)
-        seen += len(batch.x)
-    return [np.concatenate(group) for group in zip(*groups, strict=True)]
 
 
 def _count_rows(rows: NDArray[np.int64]) -> tuple[list[list[int]], list[int]]:

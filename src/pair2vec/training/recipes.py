@@ -9,10 +9,15 @@ Where the released code of the paper differs from its text, `paper` follows
 - the code on smoothing negative words by 0.75 (the text names the unigram distribution, the results
   come from the code) and on summing the loss over the batch with the gradient clipped at 10
   (without it, a rate of 0.01 hardly moves the weights);
-- the text on where negative words come from: the unigrams of the corpus (the code draws from the
-  subsampled triples, in which frequent words are rarer);
+- the text's objective on where negative words come from, P(x, ·, ·) and P(·, y, ·), which are also
+  what the code draws from: the marginals of the triples that subsampling leaves, in which frequent
+  words are rarer than in the corpus;
+- the text on negative contexts, P(·, ·, c) as it is (the code smooths it by 0.75:
+  ``negatives.context_exponent``);
 - neither on padding (the code runs its LSTM over it; ours has none), nor on the edges of sentences
-  (ours are a word ``<s>``).
+  (ours are a word ``<s>``, so that a pattern can say that X begins a sentence).
+
+`fast` draws negative words from the corpus, smoothed by 0.5.
 """
 
 import difflib
@@ -61,7 +66,7 @@ class Recipe:
 
 def paper() -> Recipe:
     """The paper's full model."""
-    return Recipe(name="paper")
+    return Recipe(name="paper", negatives=NegativesConfig(words_from="triples"))
 
 
 def paper_2_layers() -> Recipe:
@@ -79,7 +84,9 @@ def paper_multiply() -> Recipe:
 
 def paper_bivariate() -> Recipe:
     """Ablation "Objective: Bivariate NS"."""
-    return replace(paper(), name="paper_bivariate", negatives=NegativesConfig(words=0, typed=0))
+    full = paper()
+    negatives = replace(full.negatives, words=0, typed=0)
+    return replace(full, name="paper_bivariate", negatives=negatives)
 
 
 def pair_distance() -> Recipe:
