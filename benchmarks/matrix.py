@@ -222,11 +222,16 @@ def _named_model(text: str) -> tuple[str, str]:
 
 
 def _matching(folder: Path, patterns: Sequence[str]) -> list[str]:
-    """The files of a folder that patterns name."""
-    paths = [str(path) for pattern in patterns for path in sorted(folder.glob(pattern))]
-    if not paths:
-        raise SystemExit(f"{folder}: has no file {' or '.join(patterns)}")
-    return paths
+    """The file of a folder that each pattern names.
+
+    One pattern for several files might train on the same examples twice.
+    """
+    paths = [sorted(folder.glob(pattern)) for pattern in patterns]
+    for pattern, found in zip(patterns, paths, strict=True):
+        if len(found) != 1:
+            names = ", ".join(path.name for path in found) or "no file"
+            raise SystemExit(f"{folder}: {pattern} names {names}; name one file by each pattern")
+    return [str(path) for (path,) in paths]
 
 
 def _threads_each(device: str, parallel: int) -> int:

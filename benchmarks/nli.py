@@ -6,7 +6,13 @@
         [--wordnet FOLDER] [--minutes N] [--set KEY=VALUE]... [--train PATTERN...]
         [--dev PATTERN...] [--test PATTERN...]
 
-DATA is a folder of jsonl files, compressed or not. Each run trains a classifier under `--models`,
+DATA is a folder of jsonl files, compressed or not, of which each pattern names one. The control on
+class-balanced examples, which `balance_nli.py` makes, is
+
+    benchmarks/nli.py DATA ... --train snli_train.balanced* multinli_train.balanced*
+        --pairs none wordnet pair2vec
+
+Each run trains a classifier under `--models`,
 evaluates it on the test sets, and leaves a file in `--results`; a run whose file is there already
 is skipped, and one that was stopped is resumed. `--parallel` runs share a GPU, or the cores of a
 CPU. The WordNet rule is one more run, on Breaking NLI. The tables of all results are printed at the
@@ -48,10 +54,9 @@ FAST = ("training.batch=256", "training.checkpoint_epochs=0")
 """For a GPU; what `--set` says prevails."""
 
 FILES = {
-    # The files *.union contain these: a pattern of both would train on examples twice.
-    "train": ["snli_train.subset*", "multinli_train.subset*"],
+    "train": ["snli_train.union.jsonl*", "multinli_train.union.jsonl*"],
     "dev": ["snli_dev*"],
-    "test": ["snli_test*", "multinli_dev_matched*", "breaking_nli*"],
+    "test": ["snli_test*", "multinli_dev_matched*", "multinli_dev_mismatched*", "breaking_nli*"],
 }
 
 ROWS = {KIM: matrix.Row("wordnet", (f"model={KIM}",))}

@@ -1,10 +1,14 @@
 """The matrices of training runs: which networks a command line asks for."""
 
 from argparse import Namespace
+from pathlib import Path
 
 import pytest
+from tests.real_data import real_data
 
 import matrix
+import nli
+import qa_matrix
 
 ROWS = {"kim": matrix.Row("wordnet", ("model=kim",))}
 DATA = {"train": ["t*"], "dev": ["d*"], "test": ["e*"]}
@@ -47,3 +51,24 @@ def test_an_unknown_row_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         parsed("--pairs", "kin")
     assert "--pairs kin: it must be one of" in capsys.readouterr().err
+
+
+def test_a_pattern_names_one_file(tmp_path: Path) -> None:
+    for name in ("snli_train.subset.jsonl", "snli_train.union.jsonl", "snli_dev.jsonl"):
+        (tmp_path / name).write_text("")
+    found = matrix._matching(tmp_path, ["snli_train.union*", "snli_dev*"])
+    assert [Path(path).name for path in found] == ["snli_train.union.jsonl", "snli_dev.jsonl"]
+    with pytest.raises(SystemExit, match=r"snli_train\* names snli_train.subset.jsonl, snli_train"):
+        matrix._matching(tmp_path, ["snli_train*"])
+    with pytest.raises(SystemExit, match=r"squad\* names no file; name one file by each pattern"):
+        matrix._matching(tmp_path, ["squad*"])
+
+
+@pytest.mark.parametrize(
+    ("files", "folder"), [(nli.FILES, "nli"), (qa_matrix.FILES, "squad")], ids=["nli", "squad"]
+)
+def test_the_programs_find_one_file_for_each_of_their_patterns(
+    files: dict[str, list[str]], folder: str
+) -> None:
+    for patterns in files.values():
+        assert len(matrix._matching(real_data(folder), patterns)) == len(patterns)

@@ -307,6 +307,30 @@ def test_every_row_of_the_paper_is_there_whether_it_was_run_or_not() -> None:
     assert "MultiNLI matched 9" in text
 
 
+def test_what_is_wrong_with_the_data_is_said_below_the_tables() -> None:
+    subset = {**result("none"), "train": {"snli_train.subset.jsonl.xz": 76889}}
+    text = shown(summary_tables(nli_summaries([subset])[0]))
+    assert "entailment 39.8, neutral 35.1, contradiction 25.1 %" in text
+    assert "Breaking NLI is 87.4 % contradiction" in text
+    assert "MultiNLI is" not in text
+    union = {**subset, "train": {"multinli_train.union.jsonl.xz": 68707}}
+    assert "union of partial copies" in shown(summary_tables(nli_summaries([union])[0]))
+    # Of data of which nothing is known, nothing is said.
+    other = {**subset, "train": {"mine.jsonl": 9}}
+    assert "not a uniform sample" not in shown(summary_tables(nli_summaries([other])[0]))
+    scores = evaluate_nli({"breaking_nli": NliSet(examples(range(2)))}, always("neutral"))
+    assert "87.4 % contradiction" in shown(accuracy_tables(scores))
+
+
+def test_the_mismatched_set_is_a_column_of_its_own() -> None:
+    record = result("none")
+    record["metrics"]["multinli_mismatched"] = 61.25
+    (first, *_) = nli_grids(nli_summaries([record])[0])
+    columns = dict(zip(first.head, first.rows[1], strict=True))
+    assert columns["MultiNLI mismatched"] == "61.25"
+    assert "paper: MultiNLI mismatched" in first.head
+
+
 def test_the_papers_figures_are_beside_their_word_input() -> None:
     elmo, other = result("none", words="/x/elmo"), result("none", words="/x/minilm")
     rows = {row.words: row for row in nli_summaries([elmo, other])[0].rows if row.model == "none"}

@@ -34,6 +34,7 @@ from pair2vec.experiments.qa.tables import (
     qa_grid,
     qa_summaries,
     score_table,
+    squad_protocol,
     squad_tables,
 )
 from pair2vec.experiments.report.grid import Grid
@@ -225,6 +226,22 @@ def test_an_ablation_is_compared_with_the_full_model_of_the_same_whitening() -> 
     grid = ablation_grid(summary)
     assert row(grid, "glove", "composition: multiply")[-2] == "-3.00"
     assert row(grid, "glove", f"composition: multiply ({half})")[-2] == "-4.50"
+
+
+@pytest.mark.parametrize(
+    ("train", "says"),
+    [
+        ("train-v2.0.json.xz", "answer offsets are those of the answer's first occurrence"),
+        ("rest.json.xz", "11,286 of the unanswerable ones have guessed paragraphs"),
+        ("rest.train-v2.0.aligned.json.xz", "2,893 answer offsets were corrected"),
+        ("train-v2.0.aligned.json.xz", "2,893 answer offsets were corrected"),
+    ],
+)
+def test_what_is_wrong_with_the_training_set_is_said(train: str, says: str) -> None:
+    (summary,) = qa_summaries([run("none", 60.0, train={train: 5})])
+    faults = [line for line in squad_protocol(summary) if "is a reconstruction" in line]
+    assert len(faults) == 1
+    assert says in faults[0]
 
 
 def test_without_any_run_every_row_of_the_paper_is_missing() -> None:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from pair2vec.experiments.evaluation.results import RunGroup, Spread, by_note, group_runs, spreads
 from pair2vec.experiments.nli.evaluate import KIM, RULE, LabelAccuracy, SetAccuracy
+from pair2vec.experiments.report.data_faults import data_faults
 from pair2vec.experiments.report.grid import (
     NOTHING,
     Grid,
@@ -187,6 +188,7 @@ def accuracy_tables(scores: Mapping[str, SetAccuracy]) -> Group:
         for name, score in scores.items()
         if score.dropped
     ]
+    notes += data_faults("nli", scores)
     caption = "Right labels in percent, with Wilson's interval of 95 %."
     return Group(overall, *by_category, Text("\n".join([caption, *notes]), style="dim"))
 
@@ -300,6 +302,7 @@ def nli_protocol(summary: NliSummary) -> list[str]:
         f"Measured: trained on {files}; tested on {tested}. Right labels in percent, mean "
         "±standard deviation over seeds, each by the mean of its runs."
         f"{usual_settings_sentence(usual)}",
+        *data_faults("nli", [name for name, _ in train] + [*sizes]),
         "Paper: trained on all of SNLI and MultiNLI, some 943,000 examples; its MultiNLI figures "
         "are with ELMo.",
     ]

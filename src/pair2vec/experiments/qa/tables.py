@@ -9,6 +9,7 @@ from rich.text import Text
 from pair2vec.experiments.evaluation.results import RunGroup, Spread, by_note, group_runs, spreads
 from pair2vec.experiments.qa.results import ablation_of
 from pair2vec.experiments.qa.squad import SQUAD_SETS, SetScores, SquadScores
+from pair2vec.experiments.report.data_faults import data_faults
 from pair2vec.experiments.report.grid import (
     MISSING,
     NOTHING,
@@ -272,6 +273,7 @@ def squad_protocol(summary: QaSummary) -> list[str]:
         "(threshold 0, not tuned); best F1 is at the best threshold for the very questions.",
         "AddSent and AddOneSent: the worst of each question's adversaries; all these questions "
         "have an answer, and the best span is always the prediction.",
+        *data_faults("qa", [name for name, _ in summary.train]),
         *([f"The best weights were chosen by questions of {chosen}."] if chosen else []),
         "Paper: trained on all of SQuAD 2.0, words by ELMo; its two tables are of different runs.",
     ]
