@@ -181,7 +181,7 @@ def test_a_result_has_metrics_protocol_and_command_without_folders(tmp_path: Pat
     assert path.name == "nli-pair2vec-glove.6B-pairs.dropout_0.1-seed1.json"
     assert "/home" not in path.read_text()
     assert "/data" not in path.read_text()
-    assert read_nli_results(tmp_path / "results") == [record]
+    assert read_nli_results(tmp_path / "results") == [{**record, "file": path.name}]
 
 
 def test_changed_settings_are_those_that_set_takes() -> None:

@@ -155,7 +155,8 @@ def test_a_result_has_metrics_in_percent_and_no_folders(tmp_path: Path) -> None:
     assert [child.name for child in path.parent.iterdir()] == [path.name]
     assert "/home" not in path.read_text()
     assert "/data" not in path.read_text()
-    assert read_results(tmp_path / "results", "qa") == [json.loads(path.read_text())]
+    stored = {**json.loads(path.read_text()), "file": path.name}
+    assert read_results(tmp_path / "results", "qa") == [stored]
 
 
 def test_another_threshold_is_another_run() -> None:

@@ -14,9 +14,11 @@ from pair2vec.experiments.report.data_faults import data_faults
 from pair2vec.experiments.report.grid import (
     NOTHING,
     Grid,
+    StoredRun,
     count_seeds,
     format_spread,
     grid_table,
+    stored_runs,
     usual_settings_sentence,
 )
 
@@ -60,6 +62,7 @@ class NliRow(NamedTuple):
     """What distinguishes it from others of its pairs and words."""
     is_variant: bool = False
     """Whether the paper's tables show another row in its place."""
+    runs: tuple[StoredRun, ...] = ()
 
 
 class NliProtocol(NamedTuple):
@@ -125,7 +128,8 @@ def _row(
         for run in runs
     ]
     by_category = [(seed, own.get("breaking_nli_by_category", {})) for seed, own in metrics]
-    return NliRow(words, model, spreads(metrics), spreads(by_category), note, is_variant)
+    figures = spreads(metrics), spreads(by_category)
+    return NliRow(words, model, *figures, note, is_variant, stored_runs(runs))
 
 
 def embedding_family(words: str | None) -> str | None:
@@ -227,23 +231,24 @@ def nli_grids(summary: NliSummary, always: Sequence[str] = ()) -> list[Grid]:
 
 def _variant_grids(rows: Sequence[NliRow], sets: Sequence[str]) -> list[Grid]:
     """All settings, with the dev score to choose by: a grid per word input."""
-    head = ("model", "dev", *(_SETS[name] for name in sets), "seeds")
     return [
-        Grid(
-            f"All settings that were tried, {words}",
-            head,
-            [
-                (
-                    _named(row),
-                    *(format_spread(row.figures.get(name)) for name in (DEV, *sets)),
-                    count_seeds([*row.figures.values()]),
-                )
-                for row in rows
-                if row.words == words and row.figures
-            ],
-        )
+        _tried(words, [row for row in rows if row.words == words and row.figures], sets)
         for words in dict.fromkeys(row.words for row in rows if row.is_variant)
     ]
+
+
+def _tried(words: str | None, rows: Sequence[NliRow], sets: Sequence[str]) -> Grid:
+    cells = [
+        (
+            _named(row),
+            *(format_spread(row.figures.get(name)) for name in (DEV, *sets)),
+            count_seeds([*row.figures.values()]),
+        )
+        for row in rows
+    ]
+    head = ("model", "dev", *(_SETS[name] for name in sets), "seeds")
+    title = f"All settings that were tried, {words}"
+    return Grid(title, head, cells, runs=[row.runs for row in rows])
 
 
 def _measured(
@@ -262,7 +267,7 @@ def _measured(
         )
         for row in rows
     ]
-    return Grid(title, head, cells, labels=2)
+    return Grid(title, head, cells, labels=2, runs=[row.runs for row in rows])
 
 
 def _paper_cell(test_set: str, row: NliRow) -> str:
