@@ -10,7 +10,9 @@ with the negatives of the recipe `paper`, with those of the paper's released cod
 - slots and analogies: the share of questions whose right answer comes first among the words of its
   type, of facts that the text states and of facts that it only implies;
 - MVPMI: Spearman's correlation of R·C with it, over 2,000 frequent triples;
-- frequent: the share of the 50 most frequent words among negative words for x.
+- frequent: the share of the 50 most frequent words among negative words for x;
+
+and of each world the share of triples with a sentence's edge, `<s>`, in their context.
 """
 
 import argparse
@@ -36,7 +38,7 @@ from pair2vec.experiments.miniworld.evaluate import (
 from pair2vec.experiments.miniworld.world import MiniWorld
 from pair2vec.text.corpus import Corpus
 from pair2vec.text.prepare import prepare
-from pair2vec.text.vocabulary import SPECIAL_TOKENS
+from pair2vec.text.vocabulary import BOUNDARY, SPECIAL_TOKENS
 from pair2vec.training.batches import NegativeSampler, TripleTensors
 from pair2vec.training.recipes import Recipe, resolve
 from pair2vec.training.train import train
@@ -76,6 +78,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as scratch:
             world = MiniWorld.create(seed)
             corpus, vectors = make_corpus(Path(scratch), world, arguments.sentences, seed)
+            print(f"seed {seed}: {edges(corpus):.1%} of the triples have a sentence's edge")
             for name, settings in rows.items():
                 recipe = resolve("tiny", None, [*settings, f"training.seed={seed}"])
                 out = Path(scratch) / name.replace(" ", "_")
@@ -123,6 +126,13 @@ def frequent(corpus: Corpus, recipe: Recipe) -> float:
     batch = sampler.complete(TripleTensors.from_numpy(triples), torch.Generator().manual_seed(0))
     commonest = torch.from_numpy(np.argsort(-counts)[:FREQUENT].copy())
     return float(torch.isin(batch.other_x, commonest).float().mean())
+
+
+def edges(corpus: Corpus) -> float:
+    """The share of triples, as `tiny` keeps them, whose context has the word of an edge."""
+    groups = TripleStream(corpus, resolve("tiny", None, []).triples).sampled_contexts()
+    at_edge = sum(int((group[:, [0, -1]] == BOUNDARY).any(axis=1).sum()) for group in groups)
+    return at_edge / sum(map(len, groups))
 
 
 def spread(values: Sequence[float]) -> str:
