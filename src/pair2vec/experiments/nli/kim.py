@@ -34,7 +34,7 @@ class KimConfig:
     """What KIM has beside ESIM's sizes."""
 
     weight: Annotated[float, Range(least=0, most=1_000)] = 1.0
-    """λ, which a related pair of words gains in the co-attention; its authors tune it on dev."""
+    """λ, which a related pair of words gains in the co-attention; to be chosen on dev."""
 
     def __post_init__(self) -> None:
         check_ranges(self)
