@@ -15,8 +15,8 @@ Where the released code of the paper differs from its text, `paper` follows
 - the text on negative contexts, P(·, ·, c) as it is (the code smooths it by 0.75:
   ``negatives.context_exponent``);
 - neither on padding (the code runs its LSTM over it; ours has none), nor on the edges of sentences
-  (the text's "one word each to the left and right" is not there, and the code has a shorter context;
-  ours has a word ``<s>``, so that a pattern can say that X begins a sentence).
+  (where a word to the left or right is missing, the code has a shorter context; ours has a word
+  ``<s>``, so that a pattern can say that X begins a sentence).
 
 `fast` draws negative words from the corpus, smoothed by 0.5.
 """
