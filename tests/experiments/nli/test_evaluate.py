@@ -315,6 +315,8 @@ def test_what_is_wrong_with_the_data_is_said_below_the_tables() -> None:
     assert "MultiNLI is" not in text
     union = {**subset, "train": {"multinli_train.union.jsonl.xz": 68707}}
     assert "union of partial copies" in shown(summary_tables(nli_summaries([union])[0]))
+    some = {**subset, "train": {"one in 9 of snli_train.union.jsonl.xz, x": 9}}
+    assert "entailment 38.6" in shown(summary_tables(nli_summaries([some])[0]))
     # Of data of which nothing is known, nothing is said.
     other = {**subset, "train": {"mine.jsonl": 9}}
     assert "not a uniform sample" not in shown(summary_tables(nli_summaries([other])[0]))

@@ -16,22 +16,22 @@ _FIRST_OCCURRENCES = (
 _FAULTS: dict[str, tuple[tuple[str, str], ...]] = {
     "nli": (
         (
-            "snli_train.subset*",
+            "*snli_train.subset*",
             f"The training subset of SNLI is {_NOT_UNIFORM}: entailment 39.8, neutral 35.1, "
             "contradiction 25.1 %.",
         ),
         (
-            "multinli_train.subset*",
+            "*multinli_train.subset*",
             f"The training subset of MultiNLI is {_NOT_UNIFORM}: entailment 28.2, neutral 43.1, "
             "contradiction 28.7 %.",
         ),
         (
-            "snli_train.union*",
+            "*snli_train.union*",
             f"The training set of SNLI is a union of partial copies, {_NOT_UNIFORM}: entailment "
             "38.6, neutral 37.1, contradiction 24.4 %.",
         ),
         (
-            "multinli_train.union*",
+            "*multinli_train.union*",
             f"The training set of MultiNLI is a union of partial copies, {_NOT_UNIFORM}: "
             "entailment 30.1, neutral 39.7, contradiction 30.3 %.",
         ),
