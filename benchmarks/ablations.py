@@ -4,6 +4,19 @@
         [--triples 300M] [--rows NAME...] [--counts 100M 300M 1B 3B] [--half choose|report|all]
         [--keep FOLDER] [--set KEY=VALUE]... [--device cuda]
 
+With `--keep models`, the models of the paper's five rows for `nli.py` and `qa_matrix.py` are made
+and compared by
+
+    benchmarks/ablations.py CORPUS --vectors FILE --bats FOLDER --counts --keep models
+        --rows fast 2_layers bivariate multiply pair_distance
+    benchmarks/qa_matrix.py DATA --words FILE --models FOLDER --results FOLDER --whitening 0 0.5
+        --pairs none --pair-model pair2vec=models/fast --pair-model 2_layers=models/2_layers
+        --pair-model bivariate=models/bivariate --pair-model multiply=models/multiply
+        --pair-model pair_distance=models/pair_distance
+
+and have the same words, in float32, the same number of triples, and the same injection.
+PairDistance is of the vectors that all of them start from, and trains nothing.
+
 The rows are recipe `fast`; `fast` with one thing changed, over as many triples; and `fast` over
 other numbers of triples. Under each is the command that makes the same model. `--rows` or
 `--counts` without a name leaves these rows out; a row that would be the same as an earlier one is
@@ -18,6 +31,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from pair2vec.encoders.pair import unit_product_length
 from pair2vec.experiments.evaluation.analogies import AnalogyProtocol
 from pair2vec.training.recipes import Recipe, resolve
 from pair2vec.training.trainer import DivergedError
@@ -39,7 +53,9 @@ ROWS: dict[str, list[str]] = {
     "bivariate": ["negatives.words=0", "negatives.typed=0"],
     "untyped": ["negatives.typed=0"],
     "2_layers": ["pair.layers=2"],
-    "multiply": ["pair.composition=multiply"],
+    # `fast` has words of √300, at which a product starts with 17 times the norm of the mlp's.
+    "multiply": ["pair.composition=multiply", f"pair.length={unit_product_length(300)}"],
+    "pair_distance": ["pair.composition=difference", "training.epochs=0"],
     # The paper's rule, with the threshold that was best for it.
     "pair_subsampling": ["triples.subsampling=pair", "triples.threshold=3e-6"],
     # The neighbours are still those of the word vectors.
@@ -94,7 +110,8 @@ def rows_of(arguments: argparse.Namespace) -> Iterator[Row]:
     """What to train, in this order."""
     base: list[str] = arguments.settings
     for name in arguments.rows:
-        yield Row(name, with_triples([*base, *ROWS[name]], arguments.triples))
+        # Its own settings last: one of them trains nothing.
+        yield Row(name, [*with_triples(base, arguments.triples), *ROWS[name]])
     for triples in arguments.counts:
         yield Row(f"fast-{format_count(triples)}", with_triples(base, triples))
 

@@ -2,9 +2,10 @@
 
     python benchmarks/hold_out.py TRAIN OUT [--every 36]
 
-TRAIN is in SQuAD's format, compressed or not. OUT gets two files, compressed: ``rest.json.xz``,
-and ``held_out.json.xz`` with every n-th article. SQuAD's test set is not public; selecting a
-checkpoint on the dev set that is reported would overestimate.
+TRAIN is in SQuAD's format, compressed or not. OUT gets two files, compressed, named after it:
+``rest.train-v2.0.aligned.json.xz``, and ``held_out.train-v2.0.aligned.json.xz`` with every n-th
+article. SQuAD's test set is not public; selecting a checkpoint on the dev set that is reported
+would overestimate.
 """
 
 import argparse
@@ -29,7 +30,8 @@ def main() -> None:
     held_out = articles[:: arguments.every]
     rest = [article for number, article in enumerate(articles) if number % arguments.every]
     for name, part in (("rest", rest), ("held_out", held_out)):
-        path = arguments.out / f"{name}.json.xz"
+        # What is wrong with a training set is known by its name.
+        path = arguments.out / f"{name}.{arguments.train.name.partition('.json')[0]}.json.xz"
         path.write_bytes(lzma.compress(json.dumps({**content, "data": part}).encode()))
         questions = sum(len(p["qas"]) for article in part for p in article["paragraphs"])
         print(f"{path}: {len(part)} articles, {questions:,} questions")

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 import torch
@@ -28,6 +29,8 @@ from pair2vec.runtime.devices import find_device
 from pair2vec.training.train import Interrupted
 
 Work = TypeVar("Work")
+
+_WHITENING = "pairs.whitening"
 
 
 class Task(NamedTuple):
@@ -68,6 +71,14 @@ class Shared(NamedTuple):
         return time.time() >= self.deadline
 
 
+class Row(NamedTuple):
+    """A row of its own in the tables, which is more than a source of pairs."""
+
+    pairs: str
+    """The source."""
+    settings: tuple[str, ...]
+
+
 class Run(NamedTuple):
     """One network."""
 
@@ -92,25 +103,40 @@ class Run(NamedTuple):
 
 
 def parser(
-    description: str | None, pairs: Sequence[str], data: Mapping[str, Sequence[str]]
+    description: str | None,
+    pairs: Sequence[str],
+    data: Mapping[str, Sequence[str]],
+    rows: Mapping[str, Row] = MappingProxyType({}),
 ) -> argparse.ArgumentParser:
     """The options of every matrix.
 
     Args:
         description: Of the program.
-        pairs: The pair sources of the matrix, unless others are given.
+        pairs: The pair sources and rows of the matrix, unless others are given.
         data: By ``train``, ``dev`` and ``test``, the files in the data folder.
+        rows: By name, those that ``--pairs`` takes beside sources.
     """
+
+    def known(text: str) -> str:
+        try:
+            return text if text in rows else InputPaths(words="any", pairs=text).pairs
+        except Pair2vecError as error:
+            raise argparse.ArgumentTypeError(str(error)) from error
+
     options = argparse.ArgumentParser(description=description)
+    options.set_defaults(rows=rows)
     options.add_argument("data", type=Path)
     options.add_argument("--words", nargs="+", required=True)
-    options.add_argument("--pairs", nargs="*", type=_known_pairs, default=list(pairs))
+    options.add_argument("--pairs", nargs="*", type=known, default=list(pairs))
     options.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     options.add_argument("--models", type=Path, required=True, help="for the networks")
     options.add_argument("--results", type=Path, required=True)
     options.add_argument("--parallel", type=int, default=1)
     options.add_argument("--pair-model", action="append", default=[], metavar="[NAME=]MODEL")
-    options.add_argument("--pair-vectors", help="of pair_distance, where the words are no file")
+    options.add_argument("--pair-vectors", help="of pair_distance: what pair2vec was trained from")
+    options.add_argument(
+        "--whitening", nargs="+", type=float, help="of pair vectors: a run with each"
+    )
     options.add_argument("--wordnet")
     options.add_argument("--device", default="auto")
     options.add_argument("--minutes", type=float, help="stop then, with checkpoints")
@@ -118,14 +144,6 @@ def parser(
     for name, patterns in data.items():
         options.add_argument(f"--{name}", nargs="+", default=list(patterns), metavar="PATTERN")
     return options
-
-
-def _known_pairs(text: str) -> str:
-    """The argument itself, if networks take such pairs."""
-    try:
-        return InputPaths(words="any", pairs=text).pairs
-    except Pair2vecError as error:
-        raise argparse.ArgumentTypeError(str(error)) from error
 
 
 def run_matrix(
@@ -176,18 +194,26 @@ def _runs(arguments: argparse.Namespace, settings: Sequence[str]) -> Iterator[Ru
     models = dict(_named_model(text) for text in arguments.pair_model)
     rows = dict.fromkeys([*arguments.pairs, *models])
     for seed, words, pairs in itertools.product(arguments.seeds, arguments.words, rows):
-        source = "pair2vec" if pairs in models else pairs
-        pair_vectors = arguments.pair_vectors if Path(words).is_dir() else None
+        source, own = arguments.rows.get(pairs, Row("pair2vec" if pairs in models else pairs, ()))
         paths = InputPaths(
             words=words,
             pairs=source,
             pair_model=models.get(pairs),
             wordnet=arguments.wordnet if "wordnet" in source else None,
-            pair_vectors=pair_vectors if "pair_distance" in source else None,
+            pair_vectors=arguments.pair_vectors if "pair_distance" in source else None,
         )
-        name = f"{pairs}-{Path(words).name}-seed{seed}"
-        changes = (*settings, *arguments.settings)
-        yield Run(pairs, paths, seed, changes, arguments.models / name)
+        for whitening in _whitenings(arguments, paths):
+            chosen = [] if whitening is None else [f"{_WHITENING}={whitening}"]
+            changes = (*settings, *own, *arguments.settings, *chosen)
+            end = "" if whitening is None else f"-whitening{whitening:g}"
+            name = f"{pairs}-{Path(words).name}-seed{seed}{end}"
+            yield Run(pairs, paths, seed, changes, arguments.models / name)
+
+
+def _whitenings(arguments: argparse.Namespace, paths: InputPaths) -> list[float | None]:
+    """Those of a row: none where there are no pair vectors to whiten."""
+    has_vectors = {"pair2vec", "pair_distance"} & set(paths.pair_sources)
+    return arguments.whitening or [None] if has_vectors else [None]
 
 
 def _named_model(text: str) -> tuple[str, str]:
@@ -196,11 +222,16 @@ def _named_model(text: str) -> tuple[str, str]:
 
 
 def _matching(folder: Path, patterns: Sequence[str]) -> list[str]:
-    """The files of a folder that patterns name."""
-    paths = [str(path) for pattern in patterns for path in sorted(folder.glob(pattern))]
-    if not paths:
-        raise SystemExit(f"{folder}: has no file {' or '.join(patterns)}")
-    return paths
+    """The file of a folder that each pattern names.
+
+    One pattern for several files might train on the same examples twice.
+    """
+    paths = [sorted(folder.glob(pattern)) for pattern in patterns]
+    for pattern, found in zip(patterns, paths, strict=True):
+        if len(found) != 1:
+            names = ", ".join(path.name for path in found) or "no file"
+            raise SystemExit(f"{folder}: {pattern} names {names}; name one file by each pattern")
+    return [str(path) for (path,) in paths]
 
 
 def _threads_each(device: str, parallel: int) -> int:

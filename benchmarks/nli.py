@@ -1,12 +1,18 @@
 """What relation vectors of word pairs are worth to NLI: pair sources × word inputs × seeds.
 
     PYTHONPATH=src python3 benchmarks/nli.py DATA --words GLOVE [ENCODER...] --models FOLDER
-        --results FOLDER [--pairs none wordnet pair_distance pair2vec pair2vec+wordnet]
+        --results FOLDER [--pairs none wordnet kim pair_distance pair2vec pair2vec+wordnet]
         [--seeds 0 1 2] [--parallel 4] [--pair-model [NAME=]MODEL]... [--pair-vectors FILE]
         [--wordnet FOLDER] [--minutes N] [--set KEY=VALUE]... [--train PATTERN...]
         [--dev PATTERN...] [--test PATTERN...]
 
-DATA is a folder of jsonl files, compressed or not. Each run trains a classifier under `--models`,
+DATA is a folder of jsonl files, compressed or not, of which each pattern names one. The control on
+class-balanced examples, which `balance_nli.py` makes, is
+
+    benchmarks/nli.py DATA ... --train snli_train.balanced* multinli_train.balanced*
+        --pairs none wordnet pair2vec
+
+Each run trains a classifier under `--models`,
 evaluates it on the test sets, and leaves a file in `--results`; a run whose file is there already
 is skipped, and one that was stopped is resumed. `--parallel` runs share a GPU, or the cores of a
 CPU. The WordNet rule is one more run, on Breaking NLI. The tables of all results are printed at the
@@ -23,6 +29,7 @@ from pair2vec.errors import Pair2vecError
 from pair2vec.experiments.evaluation.results import write_result
 from pair2vec.experiments.nli.classifier import Classifier, nli_settings
 from pair2vec.experiments.nli.evaluate import (
+    KIM,
     SetAccuracy,
     evaluate_nli,
     read_nli_sets,
@@ -47,11 +54,12 @@ FAST = ("training.batch=256", "training.checkpoint_epochs=0")
 """For a GPU; what `--set` says prevails."""
 
 FILES = {
-    # The files *.union contain these: a pattern of both would train on examples twice.
-    "train": ["snli_train.subset*", "multinli_train.subset*"],
+    "train": ["snli_train.union.jsonl*", "multinli_train.union.jsonl*"],
     "dev": ["snli_dev*"],
-    "test": ["snli_test*", "multinli_dev_matched*", "breaking_nli*"],
+    "test": ["snli_test*", "multinli_dev_matched*", "multinli_dev_mismatched*", "breaking_nli*"],
 }
+
+ROWS = {KIM: matrix.Row("wordnet", (f"model={KIM}",))}
 
 _RULE_SET = "breaking_nli"
 """The one set on which the paper has the WordNet rule."""
@@ -65,7 +73,7 @@ class Rule(NamedTuple):
 
 def main() -> None:
     """Run what is missing, and print the tables."""
-    parser = matrix.parser(__doc__, (*PAPER_PAIRS, *EXTRA_PAIRS), FILES)
+    parser = matrix.parser(__doc__, (*PAPER_PAIRS, *EXTRA_PAIRS), FILES, ROWS)
     parser.add_argument("--limit", type=int, help="train on this many examples only, to try out")
     arguments = parser.parse_args()
     task = matrix.Task(

@@ -5,7 +5,8 @@
         [--pair-model NAME=FOLDER]... [--parallel 2] [--minutes 8] [--set KEY=VALUE]...
         [--train PATTERN...] [--dev PATTERN...] [--test PATTERN...]
 
-DATA is a folder with SQuAD 2.0 and the adversarial sets, compressed or not. Each run trains an
+DATA is a folder with SQuAD 2.0 and the adversarial sets, compressed or not, of which each pattern
+names one file. Each run trains an
 answerer under `--models`, evaluates it on the test sets, and leaves a file in `--results`; a run
 whose file is there already is skipped. `--minutes` stops all runs with checkpoints, from which the
 same command resumes. A pair model with a name, as in ``multiply=models/multiply``, is a row of its
@@ -31,7 +32,7 @@ FAST = ("training.checkpoint_epochs=0",)
 """A run that is stopped writes a checkpoint anyway; what `--set` says prevails."""
 
 FILES = {
-    "train": ["train-v2.0*"],
+    "train": ["train-v2.0.aligned*"],
     "dev": ["dev-v2.0*"],
     "test": ["dev-v2.0*", "add_sent*", "add_one_sent*"],
 }

@@ -18,7 +18,6 @@ import torch
 import machine
 from pair2vec.experiments.nli.batches import EncodedExamples, NliBatches
 from pair2vec.experiments.nli.classifier import Classifier, load_classifier
-from pair2vec.experiments.nli.esim import attend
 from pair2vec.experiments.nli.examples import NliExample, distinct_words, read_nli_set
 from pair2vec.injection.pair_attention import PairAttention
 from pair2vec.runtime.cuda_graphs import tree_to
@@ -80,7 +79,7 @@ def replacement_attention(classifier: Classifier, examples: Sequence[NliExample]
         if differs.count(True) == 1:
             position = differs.index(True)
             batch = tree_to(batches.batch(np.array([index])), classifier.device)
-            a_to_b = attend(network.encode(batch), batch).a_to_b
+            a_to_b = network.attend(batch, network.encode(batch)).a_to_b
             attention.append(float(a_to_b[0, position, position]))
     return attention
 

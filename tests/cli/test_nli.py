@@ -128,6 +128,9 @@ def test_mistakes_are_one_line(folder: Path, tmp_path: Path) -> None:
     wrong = ["--set=training.bath=3", f"--out={tmp_path / 'x'}"]
     assert_fails(pair2vec(*train, *wrong), 2, "did you mean training.batch?")
     assert_fails(pair2vec("eval", "nli", "--data", "x"), 2, "name a classifier as --model")
+    model = [*train, f"--out={tmp_path / 'x'}", "--model"]
+    assert_fails(pair2vec(*model, "kin"), 2, "model is 'kin'; it must be one of esim, kim")
+    assert_fails(pair2vec(*model, "kim"), 2, "KIM takes its knowledge from WordNet")
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ from pair2vec.encoders.pair import (
     widen,
 )
 from pair2vec.errors import UsageError
+from pair2vec.training.recipes import find_recipe
 
 WORDS, SIZE, PAIRS = 9, 6, 14
 
@@ -74,11 +75,24 @@ def test_the_mlp_in_two_steps_is_the_plain_one_with_its_gradients(layers: int) -
         torch.testing.assert_close(gradient, plain, rtol=0, atol=1e-5)
 
 
-def test_multiply_is_the_product_of_normalised_words() -> None:
+@torch.no_grad()
+def test_multiply_starts_with_vectors_as_long_as_those_of_the_mlp() -> None:
+    words, x = random(500, 300), torch.arange(250)
+    norms = {}
+    for recipe in ("paper", "paper_multiply"):
+        encoder = make_pair_encoder(find_recipe(recipe).pair)
+        norms[recipe] = float(encode(encoder, words, x, x + 250).norm(dim=1).mean())
+    assert norms["paper_multiply"] == pytest.approx(1.0, abs=0.05)
+    assert 0.5 < norms["paper"] / norms["paper_multiply"] < 2
+
+
+@pytest.mark.parametrize("length", [1.0, 3.0])
+def test_multiply_scales_words_to_their_length(length: float) -> None:
+    config = PairConfig(composition="multiply", dimension=SIZE, length=length)
     words, (x, y) = random(WORDS, SIZE), pairs()
     unit = words / words.norm(dim=1, keepdim=True)
-    actual = encode(make("multiply"), words, x, y)
-    torch.testing.assert_close(actual, unit[x] * unit[y], rtol=0, atol=1e-6)
+    actual = encode(make_pair_encoder(config), words, x, y)
+    torch.testing.assert_close(actual, length**2 * unit[x] * unit[y], rtol=0, atol=1e-5)
 
 
 def test_difference_is_the_normalised_difference_of_the_words_as_they_are() -> None:

@@ -9,6 +9,7 @@ from tests.injection.small_layer import close
 from torch.nn.functional import normalize
 
 from pair2vec.errors import InputError, UsageError
+from pair2vec.injection.frozen_pair import whitened_for_differences
 from pair2vec.injection.pair_distance import pair_distance_attention
 from pair2vec.injection.sources import RelationSource
 from pair2vec.word_vectors.formats import write_vec
@@ -44,6 +45,26 @@ def test_only_requested_words_that_have_a_vector_are_known(path: Path) -> None:
     assert layer.pair.words[:4].eq(0).all()
     assert layer.ids([["zero", "rest", "hot"]]).tolist() == [[0, 0, 5]]
     assert list(layer.parameters()) == []
+
+
+def test_whitening_does_not_depend_on_which_words_are_asked_for(path: Path) -> None:
+    few, more = (
+        pair_distance_attention(path, words, dropout=0, whitening=1)
+        for words in (["hot", "cold"], ["hot", "cold", "paris", "rest"])
+    )
+    pairs = [layer.ids([["hot"]]) for layer in (few, more)]
+    others = [layer.ids([["cold"]]) for layer in (few, more)]
+    one = torch.ones(1, 1, 1)
+    found = [layer(*ids, one) for layer, *ids in zip((few, more), pairs, others, strict=True)]
+    close(*found)
+    plain = pair_distance_attention(path, ["hot", "cold"], dropout=0)
+    assert (plain(pairs[0], others[0], one) - found[0]).abs().max() > 0.01
+    # By all words of the file, special tokens left out.
+    special = np.zeros((4, 3), np.float32)
+    whole = np.concatenate([special, VECTORS])
+    white = whitened_for_differences(VECTORS[:2], whole, 1.0)
+    expected = normalize(torch.from_numpy(white[:1] - white[1:]), dim=-1)
+    close(found[0][0, :, :3], expected)
 
 
 def test_settings_and_files_that_cannot_be_used_are_named(path: Path) -> None:

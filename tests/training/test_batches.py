@@ -1,20 +1,25 @@
 """Batches: triples as tensors, and negatives: what is drawn, how often, and what never is."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 from tests.draws import assert_drawn_as_often_as
+from tests.triples.enumerator import make_corpus
 
 from pair2vec.errors import UsageError
 from pair2vec.text.vocabulary import SPECIAL_TOKENS
 from pair2vec.training.batches import (
+    ContextCounts,
     NegativeSampler,
     NegativesConfig,
     TripleTensors,
     nearest_among,
     nearest_words,
 )
-from pair2vec.triples.epoch import TripleBatch
+from pair2vec.triples.epoch import TripleBatch, TriplesConfig, TripleStream
+from pair2vec.triples.windows import WordMarginals
 
 CPU = torch.device("cpu")
 SPECIAL = len(SPECIAL_TOKENS)
@@ -91,6 +96,72 @@ def test_without_neighbours_all_negative_words_are_drawn_by_frequency() -> None:
     assert sampler.typed == 0
     assert_drawn_as_often_as(weights / weights.sum(), batch.other_x)
     assert_drawn_as_often_as(weights / weights.sum(), batch.other_y)
+
+
+def test_x_and_y_are_drawn_by_the_marginals_of_triples_where_they_are_given() -> None:
+    marginals = WordMarginals(COUNTS + 0.5, COUNTS[::-1] * 2.0)
+    sampler = NegativeSampler(NegativesConfig(words=3, typed=0), marginals, None, CPU)
+    batch = sampler.complete(triples([4, 6] * 30_000), generator())
+    for counts, drawn in zip(marginals, (batch.other_x, batch.other_y), strict=True):
+        weights = counts**0.75
+        weights[:SPECIAL] = 0
+        assert_drawn_as_often_as(weights / weights.sum(), drawn)
+
+
+@pytest.mark.parametrize("words_from", ["corpus", "triples"])
+def test_the_recipe_says_where_negative_words_come_from(words_from: str, tmp_path: Path) -> None:
+    corpus = make_corpus(tmp_path, "\n".join(["the cat sat on the mat", "a dog sat"] * 200))
+    stream = TripleStream(corpus, TriplesConfig(threshold=1e-4, held_out=0))
+    config = NegativesConfig(words=3, typed=0, words_from=words_from)
+    counts = corpus.vocabulary.counts
+    sampler = NegativeSampler.of_triples(config, counts, stream, None, CPU)
+    batch = sampler.complete(triples([4, 6] * 30_000), generator())
+    expected = stream.word_marginals() if words_from == "triples" else (counts, counts)
+    for own, drawn in zip(expected, (batch.other_x, batch.other_y), strict=True):
+        weights = own.astype(np.float64) ** 0.75
+        weights[:SPECIAL] = 0
+        assert_drawn_as_often_as(weights / weights.sum(), drawn)
+    with pytest.raises(UsageError, match="words_from is 'batch'; it must be one of corpus, tri"):
+        NegativesConfig(words_from="batch")
+
+
+def test_smoothed_contexts_are_drawn_by_their_count_to_the_power() -> None:
+    """Of contexts that are 60, 30, 9 and 1 % of the triples, of two lengths."""
+    shares = np.array([0.6, 0.3, 0.09, 0.01])
+    kinds = np.repeat(np.arange(4), (shares * 1000).astype(int))
+    short = np.array([[7, 1, 2, 8], [7, 1, 2, 9]])[kinds[kinds < 2]]
+    long = np.array([[7, 1, 5, 2, 8], [5, 1, 7, 2, 8]])[kinds[kinds >= 2] - 2]
+    counts = ContextCounts([short, long], CPU)
+    words = np.full(len(kinds), 4)
+    batch = TripleTensors.from_numpy(TripleBatch(words, words, (short, long)))
+    config = NegativesConfig(contexts=50, words=0, typed=0, context_exponent=0.75)
+    sampler = NegativeSampler(config, COUNTS, None, CPU, counts)
+    drawn = sampler.complete(batch, generator()).shuffles
+    assert drawn.shape == (1000, 50)
+    smoothed = shares**0.75
+    assert_drawn_as_often_as(smoothed / smoothed.sum(), torch.from_numpy(kinds)[drawn])
+
+
+def test_a_context_that_was_not_counted_counts_as_one() -> None:
+    counts = ContextCounts([np.array([[7, 1, 2, 8], [7, 1, 2, 8], [9, 1, 2, 8]])], CPU)
+    groups = (
+        torch.tensor([[8, 1, 2, 7], [7, 1, 2, 8], [9, 1, 2, 8]]),
+        torch.tensor([[7, 1, 2, 8, 0]]),
+    )
+    assert counts(groups).tolist() == [1, 2, 1, 1]
+    none = ContextCounts([np.array([[7, 1, 2, 8]])], CPU)
+    assert none(groups).tolist() == [1, 1, 1, 1]
+
+
+def test_contexts_are_counted_only_to_smooth_them(tmp_path: Path) -> None:
+    corpus = make_corpus(tmp_path, "\n".join(["the cat sat on the mat", "a dog sat"] * 200))
+    stream = TripleStream(corpus, TriplesConfig(subsampling="none"))
+    for exponent, is_permutation in ((1.0, True), (0.75, False)):
+        config = NegativesConfig(words=0, typed=0, context_exponent=exponent)
+        sampler = NegativeSampler.of_triples(config, corpus.vocabulary.counts, stream, None, CPU)
+        batch, _ = next(stream.batches(100))
+        drawn = sampler.complete(TripleTensors.from_numpy(batch), generator()).shuffles
+        assert (sorted(drawn[:, 0].tolist()) == list(range(100))) == is_permutation
 
 
 def test_x_and_y_get_negatives_of_their_own() -> None:

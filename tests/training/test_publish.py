@@ -1,16 +1,64 @@
-"""Frequent contexts against a plain count of every triple."""
+"""Published networks score as they did, and frequent contexts are those of a plain count."""
 
 from collections import Counter
+from collections.abc import Callable
+from dataclasses import asdict, replace
 from pathlib import Path
 
+import numpy as np
+import pytest
+import torch
 from tests.triples.enumerator import enumerate_triples, make_corpus
 
+from pair2vec.encoders.context import ContextConfig
+from pair2vec.encoders.pair import PairConfig
+from pair2vec.model.folder import SavedModel, load_model, save_model
 from pair2vec.text.corpus import Corpus
 from pair2vec.text.patterns import context_text
-from pair2vec.training.publish import frequent_contexts
+from pair2vec.text.vocabulary import Vocabulary
+from pair2vec.training.network import Network
+from pair2vec.training.publish import (
+    frequent_contexts,
+    network_from_model,
+    published_arrays,
+    trainable_network,
+)
+from pair2vec.training.recipes import paper
 from pair2vec.triples.epoch import TriplesConfig, TripleStream
 
 EVERYTHING = TriplesConfig(subsampling="none", held_out=0.0)
+
+
+def as_in_training(model: SavedModel) -> Network:
+    tables = (model.array(f"{name}.words").copy() for name in ("pair", "context"))
+    return trainable_network(model, *tables)
+
+
+@pytest.mark.parametrize("read", [network_from_model, as_in_training])
+@pytest.mark.parametrize("composition", ["mlp", "multiply"])
+@torch.no_grad()
+def test_a_pair_and_a_context_have_the_score_of_training(
+    composition: str, read: Callable[[SavedModel], Network], tmp_path: Path
+) -> None:
+    """Though words are published with unit norm, and were trained with another."""
+    pair = PairConfig(composition=composition, layers=2, dimension=6, length=2.5)
+    recipe = replace(paper(), pair=pair, context=ContextConfig(dimension=6, hidden=3))
+    network = Network(9, pair, recipe.context, torch.Generator().manual_seed(0))
+    for table in (network.pair_words, network.context_words):
+        table.normal_(generator=torch.Generator().manual_seed(1))
+    vocabulary = Vocabulary([(f"word{n}", 9) for n in range(5)])
+    save_model(tmp_path, published_arrays(network), vocabulary, {"recipe": asdict(recipe)})
+    published = read(load_model(tmp_path))
+    np.testing.assert_allclose(scores(published), scores(network), rtol=1e-4)
+
+
+def scores(network: Network) -> np.ndarray:
+    """R·C of some pairs and contexts."""
+    x, y = torch.tensor([4, 5, 6, 7]), torch.tensor([8, 7, 6, 5])
+    pairs = network.pair.compose(network.pair.word_parts(network.pair_words), x, y)
+    gates = network.context.word_gates(network.context_words)
+    contexts = network.context.encode(gates, torch.tensor([[4, 2, 5, 3, 8], [7, 2, 6, 3, 1]]))
+    return (pairs @ contexts.T).numpy()
 
 
 def count_contexts(corpus: Corpus) -> Counter[tuple[int, ...]]:

@@ -93,6 +93,10 @@ PAPER: dict[str, dict[str, object]] = {
         "training.steps": 0,
         "training.patience": 0,
     },
+    "Global Objective: negative words by P(x, ., .) and P(., y, .), contexts by P(., ., c)": {
+        "negatives.words_from": "triples",
+        "negatives.context_exponent": 1.0,
+    },
     "the released code: smoothing by 0.75, sums over the batch, gradients clipped at 10": {
         "negatives.exponent": 0.75,
         "training.loss": "sum",
@@ -110,11 +114,23 @@ def test_the_recipe_paper_is_the_papers(place: str) -> None:
         assert settings[group][key] == value, name
 
 
+def test_fast_and_models_saved_before_draw_negative_words_from_the_corpus() -> None:
+    for name in ("fast", "tiny"):
+        assert find_recipe(name).negatives.words_from == "corpus"
+        assert find_recipe(name).negatives.context_exponent == 1
+    saved = asdict(paper())
+    del saved["negatives"]["words_from"]
+    assert recipe_from_json(saved).negatives.words_from == "corpus"
+
+
 def test_each_ablation_changes_one_thing_of_the_paper() -> None:
     expected: dict[str, dict[str, object]] = {
         "paper_2_layers": {"pair": PairConfig(layers=2)},
-        "paper_multiply": {"pair": PairConfig(composition="multiply")},
-        "paper_bivariate": {"negatives": NegativesConfig(words=0, typed=0)},
+        # Words of length 300^¼, so that x∘y starts with a norm of 1, not of 0.06.
+        "paper_multiply": {"pair": PairConfig(composition="multiply", length=300**0.25)},
+        "paper_bivariate": {
+            "negatives": NegativesConfig(words=0, typed=0, words_from="triples"),
+        },
     }
     for name, changes in expected.items():
         assert find_recipe(name) == replace(paper(), name=name, **changes)  # type: ignore[arg-type]
@@ -242,7 +258,7 @@ def test_for_an_unknown_recipe_the_nearest_one_is_named() -> None:
 def test_settings_leave_the_recipe_they_change_alone() -> None:
     recipe = paper()
     changed = with_settings(recipe, {"negatives": {"words": 0, "typed": 0}})
-    assert changed.negatives == NegativesConfig(words=0, typed=0)
+    assert changed.negatives == replace(recipe.negatives, words=0, typed=0)
     assert recipe == paper()
 
 

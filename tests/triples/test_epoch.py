@@ -126,19 +126,20 @@ def test_held_out_triples_are_never_trained_on_and_always_the_same(corpus: Corpu
     assert 0.05 < held_out.total() / trained.total() < 0.2
 
 
+def keep_probability(corpus: Corpus, rule: SubsamplingRule, x: int, y: int) -> float:
+    counts = corpus.vocabulary.counts
+    share = counts / counts.sum()
+    if isinstance(rule, PairSubsampling):
+        return min(1.0, math.sqrt(rule.threshold / (share[x] * share[y])))
+    if isinstance(rule, WordSubsampling):
+        single = [min(1, (rule.threshold / share[word]) ** 0.5) for word in (x, y)]
+        return float(single[0] * single[1])
+    return 1.0
+
+
 @pytest.mark.parametrize("rule", [PairSubsampling(1e-3), WordSubsampling(1e-2), NoSubsampling()])
 def test_pairs_are_kept_as_often_as_the_rule_says(corpus: Corpus, rule: SubsamplingRule) -> None:
     counts = corpus.vocabulary.counts
-    share = counts / counts.sum()
-
-    def keep_probability(x: int, y: int) -> float:
-        if isinstance(rule, PairSubsampling):
-            return min(1.0, math.sqrt(rule.threshold / (share[x] * share[y])))
-        if isinstance(rule, WordSubsampling):
-            single = [min(1, (rule.threshold / share[word]) ** 0.5) for word in (x, y)]
-            return float(single[0] * single[1])
-        return 1.0
-
     pairs: Counter[tuple[int, int]] = Counter()
     for (x, y, _), count in enumerate_triples(corpus).items():
         pairs[x, y] += count
@@ -151,7 +152,7 @@ def test_pairs_are_kept_as_often_as_the_rule_says(corpus: Corpus, rule: Subsampl
         words = triple_words(tokens, triples)
         kept.update(zip(*(ids.tolist() for ids in words), strict=True))
     for pair, count in pairs.most_common(30):
-        expected = keep_probability(*pair)
+        expected = keep_probability(corpus, rule, *pair)
         error = 5 * (expected * (1 - expected) / (count * repeats)) ** 0.5
         assert kept[pair] / (count * repeats) == pytest.approx(expected, abs=error + 1e-6)
 
@@ -168,6 +169,41 @@ def test_a_minimum_pair_count_leaves_out_rarer_pairs(corpus: Corpus) -> None:
     assert Counter(expected).total() - triples.total() < 20
     frequent = FrequentPairs([corpus.tokens], len(corpus.vocabulary), 20)
     assert len(frequent) == sum(1 for count in pairs.values() if count >= 20)
+
+
+@pytest.mark.parametrize("subsampling", ["pair", "word", "none"])
+@pytest.mark.parametrize("min_pair_count", [0, 20])
+@pytest.mark.parametrize("shard_ids", [300, 2**31])
+def test_marginals_are_those_of_the_triples_that_subsampling_leaves(
+    subsampling: str, min_pair_count: int, shard_ids: int, tmp_path: Path
+) -> None:
+    letters = np.random.default_rng(0).choice([*"aaaaaabbbcd"], (60, 9))
+    corpus = make_corpus(tmp_path, "\n".join(map(" ".join, letters)), shard_ids)
+    config = TriplesConfig(
+        subsampling=subsampling, threshold=1e-2, min_pair_count=min_pair_count, held_out=0
+    )
+    everything = enumerate_triples(corpus)
+    pairs: Counter[tuple[int, int]] = Counter()
+    for (x, y, _), count in everything.items():
+        pairs[x, y] += count
+    expected = np.zeros((2, len(corpus.vocabulary)))
+    for (x, y), count in pairs.items():
+        if count >= min_pair_count:
+            kept = count * keep_probability(corpus, config.rule(), x, y)
+            expected[0, x] += kept
+            expected[1, y] += kept
+    found = TripleStream(corpus, config).word_marginals()
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    assert not np.allclose(found.x, found.y)
+
+
+def test_contexts_are_sampled_from_the_start_of_an_epoch(corpus: Corpus) -> None:
+    stream = TripleStream(corpus, EVERYTHING)
+    whole = [len(group) for group in stream.sampled_contexts()]
+    assert sum(whole) == pytest.approx(enumerate_triples(corpus).total(), rel=0.02)
+    few = stream.sampled_contexts(most=100)
+    assert [group.shape[1] for group in few] == [4, 5, 6, 7, 8]
+    assert 100 <= sum(map(len, few)) < sum(whole) / 2
 
 
 def test_a_corpus_smaller_than_a_batch_is_an_error(corpus: Corpus) -> None:

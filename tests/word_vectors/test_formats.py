@@ -23,6 +23,7 @@ from pair2vec.word_vectors.formats import (
     WordVectors,
     fill_missing,
     random_vectors,
+    read_first_vectors,
     read_word_vectors,
     write_vec,
 )
@@ -75,6 +76,19 @@ def test_every_format_is_recognised_by_its_content(
     expected = np.zeros((SPECIAL + 5, 5), np.float32)
     expected[[4, 6, 7, 8]] = VECTORS[[3, 0, 1, 2]]
     np.testing.assert_array_equal(read.vectors, expected)
+
+
+@pytest.mark.parametrize("encode", FORMATS)
+def test_the_first_words_of_a_file_are_read_whatever_they_are(
+    encode: Callable[[Sequence[str], NDArray[np.float32]], bytes], file: Path
+) -> None:
+    words = ["of", "Paris", "<s>", "the", "hot"]
+    vectors = np.arange(10, dtype=np.float32).reshape(5, 2)
+    file.write_bytes(encode(words, vectors))
+    np.testing.assert_array_equal(read_first_vectors(file, 3), vectors[:3])
+    np.testing.assert_array_equal(read_first_vectors(file, 99), vectors)
+    with pytest.raises(InputError, match="no such file"):
+        read_first_vectors(file.with_name("none"), 3)
 
 
 def is_writable(word: str) -> bool:

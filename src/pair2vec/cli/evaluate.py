@@ -336,5 +336,5 @@ def report(
     name = model_name(saved)
     sources = f"{len(runs)} stored runs and the config of the model {name}"
     head = [f"{sources}, put together on {today()}."]
-    page = write_report(out, report_parts(runs, saved.config, name), head)
+    page = write_report(out, report_parts(runs, saved.config, name), head, results)
     print_text(f"{page}: {len(runs)} runs")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -120,7 +120,7 @@ def nli_train(
     train: Annotated[list[Path], files_option("SNLI or MultiNLI jsonl; repeatable.")],
     dev: DevOption,
     out: OutOption,
-    model: Annotated[str, typer.Option(help="esim.")] = "esim",
+    model: Annotated[str, typer.Option(help="esim; or kim, which needs --pairs wordnet.")] = "esim",
     pairs: PairsOption = "pair2vec",
     *,
     options: TrainingOptions,
@@ -129,16 +129,15 @@ def nli_train(
 
     Ctrl-C writes a checkpoint first; --resume continues from the last one.
     """
-    from pair2vec.experiments.nli.classifier import nli_settings
+    from pair2vec.experiments.nli.classifier import NliSettings, nli_settings
     from pair2vec.experiments.nli.train import NliData, train_classifier
 
-    if model != "esim":
-        raise UsageError(
-            f"--model {model}: there is esim; with WordNet features it is esim with --pairs wordnet"
-        )
+    def settings(assignments: Iterable[str], seed: int) -> NliSettings:
+        return nli_settings([f"model={model}", *assignments], seed)
+
     score = "{:.2f} % of dev right"
     data = partial(NliData.read, train, dev)
-    run_training(train_classifier, out, data, nli_settings, score, pairs, options)
+    run_training(train_classifier, out, data, settings, score, pairs, options)
 
 
 @nli_app.command("predict")

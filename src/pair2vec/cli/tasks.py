@@ -88,7 +88,8 @@ class InputOptions:
     pair_vectors: Annotated[
         str | None,
         _input_option(
-            "FILE", "For --pairs pair_distance: word vectors to take differences of.", "--words"
+            "FILE",
+            "For --pairs pair_distance: the word vectors that pair2vec was trained from.",
         ),
     ] = None
 

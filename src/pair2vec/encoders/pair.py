@@ -30,12 +30,20 @@ class PairConfig:
     """Linear layers of the mlp."""
     dimension: Size = 300
     length: Annotated[float, Range(above=0, most=1_000)] = 1.0
-    """The norm that the mlp scales word vectors to. At √dimension their values are around 1, so
-    that Adam moves all parts of the first layer at similar speed; a published model has it folded
-    into its weights."""
+    """The norm that word vectors are scaled to, but for differences. For the mlp, at √dimension
+    their values are around 1, so that Adam moves all parts of the first layer at similar speed. For
+    a product see `unit_product_length`. A published model has it folded into its weights."""
 
     def __post_init__(self) -> None:
         check_ranges(self)
+
+
+def unit_product_length(dimension: int) -> float:
+    """The length at which x∘y of unrelated words has a norm around 1, as the mlp's output has.
+
+    The norm is length² / √dimension; of unit words of 300 dimensions 0.06, which hardly trains.
+    """
+    return float(dimension**0.25)
 
 
 def unit_rows(words: Tensor) -> Tensor:
@@ -200,10 +208,18 @@ class _WholeWordPair(PairEncoder):
 
 
 class MultiplyPair(_WholeWordPair):
-    """R(x, y) = x∘y on normalised words (the paper's "Composition: Multiply")."""
+    """R(x, y) = x∘y on words of one length (the paper's "Composition: Multiply").
+
+    The released code multiplies the vectors as they are; with them at one length, a pair of
+    frequent words has no larger R than one of rare words.
+    """
+
+    def __init__(self, config: PairConfig) -> None:
+        super().__init__(config)
+        self.length = config.length
 
     def prepare(self, words: Tensor) -> Tensor:
-        return unit_rows(words)
+        return unit_rows(words) * self.length
 
     def forward(self, x: tuple[Tensor, ...], y: tuple[Tensor, ...]) -> Tensor:
         return x[0] * y[0]

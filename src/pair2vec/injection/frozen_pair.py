@@ -5,7 +5,7 @@ Shapes: V vocabulary, N words, D dimension, W width: D, on a GPU padded to a mul
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 import numpy as np
 import torch
@@ -13,12 +13,21 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional
 
+from pair2vec.arrays import FloatArray
 from pair2vec.encoders.pair import PairConfig, PairEncoder, WordParts, make_pair_encoder, widen
-from pair2vec.errors import UsageError
 from pair2vec.kernels.rows import gather_rows
 from pair2vec.model.config import pair_settings
 from pair2vec.model.folder import SavedModel
-from pair2vec.query.pair_encoder import make_pair_network, mlp_layer_names
+from pair2vec.model.tensors import Rows
+from pair2vec.query.pair_encoder import (
+    DifferencePairNetwork,
+    LearnedPairNetwork,
+    LinearLayer,
+    MultiplyPairNetwork,
+    Role,
+    make_pair_network,
+    mlp_layer_names,
+)
 from pair2vec.query.space import whitening_layer
 from pair2vec.text.sentences import tokenize
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
@@ -43,15 +52,17 @@ class PairWeights(Protocol):
 
 @dataclass(frozen=True)
 class DerivedWeights:
-    """The weights of a model, some of its arrays replaced."""
+    """The weights of a model, some of its arrays replaced, or R's composition as well."""
 
     source: PairWeights
     vocabulary: Vocabulary
     replaced: Mapping[str, NDArray[np.float32]]
+    pair: Mapping[str, Any] | None = None
+    """In place of the settings of R that `source` has."""
 
     @property
     def config(self) -> Mapping[str, Any]:
-        return self.source.config
+        return self.source.config if self.pair is None else {"recipe": {"pair": self.pair}}
 
     def array(self, name: str) -> NDArray[np.float32]:
         return self.replaced[name] if name in self.replaced else self.source.array(name)
@@ -62,25 +73,65 @@ def whitened_weights(saved: SavedModel, whitening: float) -> PairWeights:
 
     The vectors of all pairs have most of their norm in common. Normalised, little is left of what
     distinguishes one pair from another, and a network that takes them in has to find that little.
-    Whitening is linear, and so one layer with R's last one.
+    Whitening is linear: it is one layer with the last one of an mlp. A product becomes an mlp of
+    that layer alone, and differences are of whitened words, so that every composition of R can be
+    compared with every other.
 
     Args:
         saved: The model folder.
         whitening: From 0, which leaves R as it is (the paper), to 1.
 
     Raises:
-        UsageError: whitening is not between 0 and 1, or R has no layer to fold it into.
+        UsageError: whitening is not between 0 and 1.
     """
-    layer = whitening_layer(make_pair_network(saved), whitening)
+    network = make_pair_network(saved)
+    if isinstance(network, DifferencePairNetwork):
+        words = saved.array("pair.words")
+        whitened = {"pair.words": whitened_for_differences(words, words, whitening)}
+        return DerivedWeights(saved, saved.vocabulary, whitened) if whitening else saved
+    layer = whitening_layer(network, whitening)
     if layer is None:
         return saved
-    pair = pair_settings(saved.config, saved.folder)
-    if pair["composition"] != "mlp":
-        raise UsageError(f"{saved.folder}: whitening needs an R with layers; leave it at 0")
-    last = mlp_layer_names(pair["layers"])[-1]
+    if isinstance(network, MultiplyPairNetwork):
+        # W [x; y; x∘y], without the first two.
+        weight = np.pad(layer.weight.T, ((0, 0), (2 * len(layer.weight), 0)))
+        product = {"pair.first.weight": weight, "pair.first.bias": layer.bias}
+        return DerivedWeights(saved, saved.vocabulary, product, {"composition": "mlp", "layers": 1})
+    last = mlp_layer_names(pair_settings(saved.config, saved.folder)["layers"])[-1]
     weight, bias = saved.array(f"{last}.weight"), saved.array(f"{last}.bias")
     whitened = {f"{last}.weight": (weight.T @ layer.weight).T, f"{last}.bias": layer(bias)}
     return DerivedWeights(saved, saved.vocabulary, whitened)
+
+
+def whitened_for_differences(
+    words: NDArray[np.float32], frequent: NDArray[np.float32], whitening: float
+) -> NDArray[np.float32]:
+    """Word vectors (V, D) whose differences are whitened, by those between `frequent` words.
+
+    W x − W y = W (x − y). Nothing is subtracted: the mean over pairs in both directions is zero.
+
+    Args:
+        words: The vectors.
+        frequent: Those of a vocabulary: special tokens, then words, the most frequent first.
+        whitening: From 0 to 1.
+    """
+    layer = whitening_layer(_Differences(Rows(frequent)), whitening)
+    return words if layer is None else words @ layer.weight
+
+
+class _Differences(LearnedPairNetwork):
+    """x − y before it is normalised, for whitening to be fitted to."""
+
+    has_unit_inputs = False
+
+    def compose(self, x: FloatArray, y: FloatArray) -> FloatArray:
+        return x - y
+
+    def conditioned_on(self, word: int, role: Role) -> NoReturn:
+        raise AssertionError("whitening takes the vectors of pairs alone")
+
+    def followed_by(self, layer: LinearLayer) -> NoReturn:
+        raise AssertionError("whitening is folded into the words")
 
 
 def subset_vocabulary(source: PairWeights, words: Iterable[str]) -> PairWeights:

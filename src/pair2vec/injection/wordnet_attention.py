@@ -1,4 +1,4 @@
-"""WordNet's relations under a network's attention: what KIM adds to a model of two sequences.
+"""WordNet's relations under a network's attention: the relation features of KIM.
 
 Shapes: B batch, n and m words of the sequences a and b, K related pairs, F = 5 relations.
 """
@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from pair2vec.injection.sources import (
     AttendedRelations,
     check_dropout,
+    check_ids,
     check_inputs,
     check_range,
     padded_ids,
@@ -99,6 +100,11 @@ class WordNetAttention(nn.Module):
         side_a = _pooled(attention_ab, rows, self.features)
         side_b = _pooled(attention_ba, rows.mT, self.inverse_features)
         return AttendedRelations(self.dropout(side_a), self.dropout(side_b))
+
+    def related(self, a_ids: Tensor, b_ids: Tensor) -> Tensor:
+        """Whether any of the relations holds between a word of a and one of b: (B, n, m)."""
+        check_ids(a_ids, b_ids)
+        return self._rows(a_ids, b_ids) != len(self.keys)
 
     def extra_repr(self) -> str:
         return f"words={len(self._word_ids)}, pairs={len(self.keys)}"

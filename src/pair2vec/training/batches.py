@@ -6,7 +6,7 @@ Shapes: V vocabulary, B triples, K negative words per side.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import torch
@@ -14,14 +14,18 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pair2vec.errors import UsageError
-from pair2vec.ranges import Count, OptionalCount, Share, check_ranges
+from pair2vec.ranges import Count, OneOf, OptionalCount, Share, check_ranges
 from pair2vec.runtime.prefetch import prefetch
 from pair2vec.text.vocabulary import SPECIAL_TOKENS
 from pair2vec.training.distributed import ProcessGroup
 from pair2vec.training.network import TrainingBatch
 from pair2vec.training.optim import TrainingConfig
 from pair2vec.triples.epoch import EpochPosition, TripleBatch, TripleStream
+from pair2vec.triples.windows import WordMarginals
 from pair2vec.word_vectors.sampler import WordSampler
+
+_HASH_FACTOR = 6_364_136_223_846_793_005
+"""Knuth's multiplier of a congruential generator modulo 2⁶⁴."""
 
 _PREFETCHED = 8
 """Batches prepared while a GPU trains on others."""
@@ -37,8 +41,13 @@ class NegativesConfig:
     """k_x and k_y: triples with another x, and as many with another y; 0 is the bivariate J_2NS."""
     typed: OptionalCount = 1
     """How many of `words` are drawn among the word's nearest neighbours."""
+    words_from: Annotated[str, OneOf(("corpus", "triples"))] = "corpus"
+    """"corpus": by the unigrams of the corpus; "triples": another x by P(x, ·, ·), another y by
+    P(·, y, ·) of the triples that are left after subsampling."""
     exponent: Share = 0.75
     """Words are drawn by their count to this power."""
+    context_exponent: Share = 1.0
+    """Contexts are drawn by their count to this power; 1 is their own distribution P(·, ·, c)."""
     neighbours: Count = 100
 
     def __post_init__(self) -> None:
@@ -73,17 +82,51 @@ class NegativeSampler:
     def __init__(
         self,
         config: NegativesConfig,
-        counts: NDArray[np.int64],
+        counts: NDArray[np.int64] | WordMarginals,
         neighbours: Tensor | None,
         device: torch.device,
+        contexts: "ContextCounts | None" = None,
     ) -> None:
-        """Sample words by `counts` (V,), and typed ones among `neighbours`, of `nearest_words`."""
+        """Sample words and contexts.
+
+        Args:
+            config: How many of each.
+            counts: Of words (V,), of any word or of x and y.
+            neighbours: Of `nearest_words`, for typed ones.
+            device: Of the batches.
+            contexts: Unless contexts are drawn as they come.
+        """
         self._config = config
-        self._words = WordSampler.smoothed(counts, config.exponent, device)
+        as_x, as_y = counts if isinstance(counts, tuple) else (counts, None)
+        self._as_x = WordSampler.smoothed(as_x, config.exponent, device)
+        self._as_y = (
+            self._as_x if as_y is None else WordSampler.smoothed(as_y, config.exponent, device)
+        )
+        self._contexts = contexts
         # Without neighbours, there are no typed negatives: all words are drawn by frequency.
         self.typed = 0 if neighbours is None else config.typed
         self._neighbours = None if neighbours is None else neighbours.to(device)
         self._device = device
+
+    @classmethod
+    def of_triples(
+        cls,
+        config: NegativesConfig,
+        counts: NDArray[np.int64],
+        triples: TripleStream,
+        neighbours: Tensor | None,
+        device: torch.device,
+    ) -> "NegativeSampler":
+        """With what `config` asks to be counted among the triples; `counts` are the corpus'."""
+        by_triples = config.words and config.words_from == "triples"
+        smooths = config.contexts and config.context_exponent < 1
+        return cls(
+            config,
+            triples.word_marginals() if by_triples else counts,
+            neighbours,
+            device,
+            ContextCounts(triples.sampled_contexts(), device) if smooths else None,
+        )
 
     def complete(self, triples: TripleTensors, generator: torch.Generator) -> TrainingBatch:
         """`triples` on the device, with negatives drawn by `generator`."""
@@ -93,14 +136,16 @@ class NegativeSampler:
             x,
             y,
             contexts,
-            self._other_words(x, generator),
-            self._other_words(y, generator),
-            self._shuffles(len(x), generator),
+            self._other_words(x, self._as_x, generator),
+            self._other_words(y, self._as_y, generator),
+            self._other_contexts(contexts, len(x), generator),
         )
 
-    def _other_words(self, words: Tensor, generator: torch.Generator) -> Tensor:
+    def _other_words(
+        self, words: Tensor, sampler: WordSampler, generator: torch.Generator
+    ) -> Tensor:
         """(B, K): by frequency, then the typed ones."""
-        by_frequency = self._words.draw((len(words), self._config.words - self.typed), generator)
+        by_frequency = sampler.draw((len(words), self._config.words - self.typed), generator)
         if self._neighbours is None or not self.typed:
             return by_frequency
         choices = self._neighbours.shape[1]
@@ -110,8 +155,17 @@ class NegativeSampler:
         typed = self._neighbours[words].gather(1, pick).to(by_frequency.dtype)
         return torch.cat([by_frequency, typed], dim=1)
 
-    def _shuffles(self, size: int, generator: torch.Generator) -> Tensor:
-        """(B, k_c): each column a random permutation of the batch's rows."""
+    def _other_contexts(
+        self, contexts: tuple[Tensor, ...], size: int, generator: torch.Generator
+    ) -> Tensor:
+        """(B, k_c): rows of the batch, smoothed or each column a random permutation of all."""
+        if self._contexts is not None and self._config.contexts and size:
+            # A row occurs as often as its context: the rest of the power is its weight.
+            weights = self._contexts(contexts).pow(self._config.context_exponent - 1)
+            drawn = torch.multinomial(
+                weights, size * self._config.contexts, replacement=True, generator=generator
+            )
+            return drawn.view(size, self._config.contexts)
         columns = [
             torch.randperm(size, generator=generator, device=self._device)
             for _ in range(self._config.contexts)
@@ -119,6 +173,34 @@ class NegativeSampler:
         if not columns:
             return torch.empty(size, 0, dtype=torch.long, device=self._device)
         return torch.stack(columns, dim=1)
+
+
+class ContextCounts:
+    """How often a context occurs in a sample of triples, by a hash of its ids."""
+
+    def __init__(self, contexts: Sequence[NDArray[np.int64]], device: torch.device) -> None:
+        """Count contexts, one array per length; one that is seen once needs no memory."""
+        hashes = torch.cat([_hashes(torch.from_numpy(group)) for group in contexts])
+        keys, counts = np.unique(hashes.numpy(), return_counts=True)
+        self._keys = torch.from_numpy(keys[counts > 1]).to(device)
+        self._counts = torch.from_numpy(counts[counts > 1]).to(device)
+
+    def __call__(self, contexts: tuple[Tensor, ...]) -> Tensor:
+        """The counts of the contexts of a batch, 1 for one that is not known: (B,), float32."""
+        hashes = torch.cat([_hashes(group) for group in contexts])
+        if not len(self._keys):
+            return torch.ones(len(hashes), device=hashes.device)
+        rows = torch.searchsorted(self._keys, hashes).clamp_max(len(self._keys) - 1)
+        counts: Tensor = self._counts[rows].where(self._keys[rows] == hashes, 1).float()
+        return counts
+
+
+def _hashes(contexts: Tensor) -> Tensor:
+    """Of contexts of one length (n, L): (n,). Integers wrap around at 64 bits."""
+    hashes = torch.full_like(contexts[:, 0], contexts.shape[1])
+    for column in contexts.T:
+        hashes = hashes * _HASH_FACTOR + column + 1
+    return hashes
 
 
 def nearest_words(vectors: Tensor, count: int, rows_at_once: int = 2048) -> Tensor:

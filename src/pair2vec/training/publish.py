@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from pair2vec.encoders.pair import MlpPair
+from pair2vec.encoders.pair import MlpPair, MultiplyPair
 from pair2vec.errors import InputError, UsageError
 from pair2vec.model.folder import PatternCount, SavedModel, load_model, save_model
 from pair2vec.model.tensors import Precision
@@ -23,7 +23,7 @@ from pair2vec.triples.epoch import TriplesConfig, TripleStream
 _PUBLISHED_METRICS = ("loss", "positives_above_half")
 _PUBLISHED_NAMES = {"pair_words": "pair.words", "context_words": "context.words"}
 """Where the folder has another name for a tensor than the network."""
-_SAMPLE_BATCH = 65_536
+_CONTEXT_OUTPUT = "context.value.weight"
 
 
 def publish(
@@ -81,6 +81,9 @@ def published_arrays(network: Network) -> dict[str, NDArray[np.float32]]:
     state = network.state_dict()
     if isinstance(network.pair, MlpPair):
         state["pair.first.weight"] = network.pair.first_weight_for_unit_words()
+    if isinstance(network.pair, MultiplyPair):
+        # R has no weights: C takes up its scale, and R·C stays as it is.
+        state[_CONTEXT_OUTPUT] = state[_CONTEXT_OUTPUT] * network.pair.length**2
     return {
         _PUBLISHED_NAMES.get(name, name): tensor.detach().float().cpu().numpy()
         for name, tensor in state.items()
@@ -124,6 +127,8 @@ def trainable_network(
         state["pair.first.weight"] = torch.cat(
             [weight / scale for weight, scale in zip(weights, scales, strict=True)], dim=1
         )
+    if isinstance(network.pair, MultiplyPair):
+        state[_CONTEXT_OUTPUT] = state[_CONTEXT_OUTPUT] / recipe.pair.length**2
     network.load_state_dict(state)
     return network
 
@@ -150,28 +155,16 @@ def frequent_contexts(
         stream: The triples as they are trained on: subsampling has thinned out pairs of common
             words, so that what is frequent here is frequent between words that mean something.
         most: How many to return.
-        sample: How many triples to look at; an epoch is shuffled, so its start is a fair sample.
+        sample: How many triples to look at.
     """
     counted = [
         ContextCount(tuple(context), count)
-        for contexts in _sample_contexts(stream, sample)
+        for contexts in stream.sampled_contexts(sample)
         for context, count in zip(*_count_rows(contexts), strict=True)
         if count > 1
     ]
     # Ties are broken by the ids, so that the result is deterministic.
     return sorted(counted, key=lambda entry: (-entry.frequency, entry.context))[:most]
-
-
-def _sample_contexts(stream: TripleStream, sample: int) -> list[NDArray[np.int64]]:
-    """The contexts of the first `sample` triples of an epoch, one array per length."""
-    size = max(1, min(_SAMPLE_BATCH, stream.expected_triples() // 100))
-    groups, seen = [], 0
-    for batch, position in stream.batches(size):
-        if position.epoch or seen >= sample:
-            break
-        groups.append(batch.contexts)
-        seen += len(batch.x)
-    return [np.concatenate(group) for group in zip(*groups, strict=True)]
 
 
 def _count_rows(rows: NDArray[np.int64]) -> tuple[list[list[int]], list[int]]:

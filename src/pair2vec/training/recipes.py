@@ -9,10 +9,16 @@ Where the released code of the paper differs from its text, `paper` follows
 - the code on smoothing negative words by 0.75 (the text names the unigram distribution, the results
   come from the code) and on summing the loss over the batch with the gradient clipped at 10
   (without it, a rate of 0.01 hardly moves the weights);
-- the text on where negative words come from: the unigrams of the corpus (the code draws from the
-  subsampled triples, in which frequent words are rarer);
+- the text's objective on where negative words come from, P(x, ·, ·) and P(·, y, ·), which are also
+  what the code draws from: the marginals of the triples that subsampling leaves, in which frequent
+  words are rarer than in the corpus;
+- the text on negative contexts, P(·, ·, c) as it is (the code smooths it by 0.75:
+  ``negatives.context_exponent``);
 - neither on padding (the code runs its LSTM over it; ours has none), nor on the edges of sentences
-  (ours are a word ``<s>``).
+  (where a word to the left or right is missing, the code has a shorter context; ours has a word
+  ``<s>``, so that a pattern can say that X begins a sentence).
+
+`fast` draws negative words from the corpus, smoothed by 0.5.
 """
 
 import difflib
@@ -24,7 +30,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from pair2vec.encoders.context import ContextConfig
-from pair2vec.encoders.pair import PairConfig
+from pair2vec.encoders.pair import PairConfig, unit_product_length
 from pair2vec.errors import UsageError
 from pair2vec.training.batches import NegativesConfig
 from pair2vec.training.optim import TrainingConfig
@@ -61,7 +67,7 @@ class Recipe:
 
 def paper() -> Recipe:
     """The paper's full model."""
-    return Recipe(name="paper")
+    return Recipe(name="paper", negatives=NegativesConfig(words_from="triples"))
 
 
 def paper_2_layers() -> Recipe:
@@ -71,12 +77,17 @@ def paper_2_layers() -> Recipe:
 
 def paper_multiply() -> Recipe:
     """Ablation "Composition: Multiply"."""
-    return replace(paper(), name="paper_multiply", pair=PairConfig(composition="multiply"))
+    full = paper()
+    length = unit_product_length(full.pair.dimension)
+    pair = replace(full.pair, composition="multiply", length=length)
+    return replace(full, name="paper_multiply", pair=pair)
 
 
 def paper_bivariate() -> Recipe:
     """Ablation "Objective: Bivariate NS"."""
-    return replace(paper(), name="paper_bivariate", negatives=NegativesConfig(words=0, typed=0))
+    full = paper()
+    negatives = replace(full.negatives, words=0, typed=0)
+    return replace(full, name="paper_bivariate", negatives=negatives)
 
 
 def pair_distance() -> Recipe:

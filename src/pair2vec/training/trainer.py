@@ -162,8 +162,8 @@ class Trainer:
         self.network.context_words.copy_(vectors)
         self.network.to(device)
         triples = TripleStream(corpus, recipe.triples)
-        self._negatives = NegativeSampler(
-            recipe.negatives, corpus.vocabulary.counts, neighbours, device
+        self._negatives = NegativeSampler.of_triples(
+            recipe.negatives, corpus.vocabulary.counts, triples, neighbours, device
         )
         source = BatchSource(triples, self._negatives, self._config, self.ranks, device)
         self._batch_stream = BatchStream(source)

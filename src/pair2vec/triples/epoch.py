@@ -30,10 +30,18 @@ from pair2vec.ranges import (
 from pair2vec.runtime.prefetch import prefetch
 from pair2vec.text.corpus import Corpus, Ids
 from pair2vec.text.patterns import DISTANCES
-from pair2vec.triples.windows import Triples, find_triples, gather_contexts, triple_words
+from pair2vec.triples.windows import (
+    Triples,
+    WordMarginals,
+    expected_marginals,
+    find_triples,
+    gather_contexts,
+    triple_words,
+)
 
 _BLOCK = 1 << 22
 _MAX_KEYS = 100_000_000
+_SAMPLE_BATCH = 65_536
 
 
 class SubsamplingRule(Protocol):
@@ -212,6 +220,32 @@ class TripleStream:
         sizes = self._training_blocks[:, 2] - self._training_blocks[:, 1]
         share = (sample[:, 2] - sample[:, 1]).sum() / sizes.sum()
         return int(len(triples.position) / share)
+
+    def word_marginals(self) -> WordMarginals:
+        """P(x, ·, ·) and P(·, y, ·) as expected counts in an epoch: (V,) each."""
+        size = len(self._weights)
+        total = WordMarginals(np.zeros(size), np.zeros(size))
+        keeps = None if self._frequent is None else self._frequent.contains
+        for shard, start, stop in self._training_blocks.tolist():
+            tokens = self._shards[shard]
+            block = expected_marginals(tokens, start, stop, self._weights, keeps)
+            for whole, part in zip(total, block, strict=True):
+                whole += part
+        return total
+
+    def sampled_contexts(self, most: int = 4_000_000) -> list[NDArray[np.int64]]:
+        """The contexts of the first `most` triples of an epoch, one array per length.
+
+        An epoch is shuffled, so that its start is a fair sample.
+        """
+        size = max(1, min(_SAMPLE_BATCH, self.expected_triples() // 100))
+        groups, seen = [], 0
+        for batch, position in self.batches(size):
+            if position.epoch or seen >= most:
+                break
+            groups.append(batch.contexts)
+            seen += len(batch.x)
+        return [np.concatenate(group) for group in zip(*groups, strict=True)]
 
     def _chunks(self) -> int:
         return -(-len(self._training_blocks) // self._config.chunk_blocks)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pair2vec.arrays import FloatArray
-from pair2vec.word_vectors.vector_file import MAX_DIMENSION, ByteStream, VocabularyMatcher
+from pair2vec.word_vectors.vector_file import MAX_DIMENSION, ByteStream, WordMatcher
 
 MAGIC = struct.pack("<i", 793712314)
 
@@ -51,7 +51,7 @@ class _SubwordRows(NamedTuple):
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def read_fasttext_model(stream: ByteStream, matcher: VocabularyMatcher) -> FloatArray:
+def read_fasttext_model(stream: ByteStream, matcher: WordMatcher) -> FloatArray:
     """The vectors of a fastText model, as fastText's ``print-word-vectors`` computes them."""
     model = _read_header(stream)
     subwords = _subword_rows(model, _matched_entries(stream, model, matcher))
@@ -86,7 +86,7 @@ def _read_header(stream: ByteStream) -> FasttextModel:
 
 
 def _matched_entries(
-    stream: ByteStream, model: FasttextModel, matcher: VocabularyMatcher
+    stream: ByteStream, model: FasttextModel, matcher: WordMatcher
 ) -> dict[int, _Entry]:
     """The words of a model that are in the vocabulary, by id."""
     entries: dict[int, _Entry] = {}

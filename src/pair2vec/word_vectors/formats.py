@@ -35,7 +35,13 @@ from pair2vec.runtime.storage import writing
 from pair2vec.text.sources import Source
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 from pair2vec.word_vectors.fasttext_format import MAGIC, read_fasttext_model
-from pair2vec.word_vectors.vector_file import MAX_DIMENSION, ByteStream, VocabularyMatcher
+from pair2vec.word_vectors.vector_file import (
+    MAX_DIMENSION,
+    ByteStream,
+    FirstWords,
+    VocabularyMatcher,
+    WordMatcher,
+)
 
 _MAX_WORD_BYTES = 1 << 10
 """How far a file is searched for its first word."""
@@ -75,12 +81,7 @@ def read_word_vectors(path: str | os.PathLike[str], vocabulary: Vocabulary) -> W
         InputError: the file does not exist, is damaged, or has none of the words.
     """
     name = os.fspath(path)
-    if not Path(name).exists():
-        raise InputError(f"{name}: no such file")
-    if Path(name).is_dir():
-        raise InputError(f"{name}: a folder; name the file of word vectors in it")
-    with Source(name) as source:
-        vectors = _read(ByteStream(name, source.blocks(map)), VocabularyMatcher(vocabulary))
+    vectors = _read_file(name, VocabularyMatcher(vocabulary))
     # A row of zeros is no vector.
     found: NDArray[np.bool_] = np.any(vectors, axis=1)
     if not found.any():
@@ -89,6 +90,16 @@ def read_word_vectors(path: str | os.PathLike[str], vocabulary: Vocabulary) -> W
             "vocabulary; are they of the same language?"
         )
     return WordVectors(vocabulary, vectors, found)
+
+
+def read_first_vectors(path: str | os.PathLike[str], count: int) -> FloatArray:
+    """The vectors of the first `count` words of a file, as a rule the most frequent.
+
+    Raises:
+        InputError: the file does not exist, or is damaged.
+    """
+    matcher = FirstWords(count)
+    return _read_file(os.fspath(path), matcher)[: matcher.matched]
 
 
 def fill_missing(
@@ -152,7 +163,16 @@ def _compressing(
     return lzma.LZMAFile(file, "wb") if suffix == ".xz" else nullcontext(file)
 
 
-def _read(stream: ByteStream, matcher: VocabularyMatcher) -> FloatArray:
+def _read_file(name: str, matcher: WordMatcher) -> FloatArray:
+    if not Path(name).exists():
+        raise InputError(f"{name}: no such file")
+    if Path(name).is_dir():
+        raise InputError(f"{name}: a folder; name the file of word vectors in it")
+    with Source(name) as source:
+        return _read(ByteStream(name, source.blocks(map)), matcher)
+
+
+def _read(stream: ByteStream, matcher: WordMatcher) -> FloatArray:
     """Recognise the format and read it."""
     if not stream.peek(1):
         raise stream.error("the file is empty")
@@ -256,7 +276,7 @@ def _parse_binary(values: bytes) -> FloatArray:
 
 
 @np.errstate(over="ignore")  # What overflows is not finite, which has an error of its own.
-def _read_table(stream: ByteStream, table: _Table, matcher: VocabularyMatcher) -> FloatArray:
+def _read_table(stream: ByteStream, table: _Table, matcher: WordMatcher) -> FloatArray:
     """Parse the rows of the vocabulary's words."""
     vectors = np.zeros((matcher.ids, table.dimension), np.float32)
     for number, spelling, values in table.rows:

@@ -18,7 +18,7 @@ class WordSampler:
 
     @classmethod
     def smoothed(
-        cls, counts: NDArray[np.int64], exponent: float, device: torch.device
+        cls, counts: NDArray[np.int64] | NDArray[np.float64], exponent: float, device: torch.device
     ) -> "WordSampler":
         """In proportion to count ** `exponent`; special tokens are never drawn."""
         weights = counts.astype(np.float64) ** exponent

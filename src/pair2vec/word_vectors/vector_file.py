@@ -1,6 +1,7 @@
 """What every reader of word vectors needs: a stream of bytes, and the words that get a vector."""
 
 from collections.abc import Iterator
+from typing import Protocol
 
 from pair2vec.errors import InputError
 from pair2vec.text.sentences import fold
@@ -68,6 +69,30 @@ class ByteStream:
         return block is not None
 
 
+class WordMatcher(Protocol):
+    """Says which words of a file get a vector."""
+
+    ids: int
+    """How many rows there are."""
+
+    def match(self, spelling: bytes) -> int | None:
+        """The id that gets the vector of a word of the file, replacing any it has; else None."""
+
+
+class FirstWords:
+    """Matches the first words of a file, whatever they are."""
+
+    def __init__(self, count: int) -> None:
+        self.ids, self.matched = count, 0
+
+    def match(self, spelling: bytes) -> int | None:
+        del spelling
+        if self.matched == self.ids:
+            return None
+        self.matched += 1
+        return self.matched - 1
+
+
 class VocabularyMatcher:
     """Matches the words of a file to a vocabulary: exact spelling before case-folded spelling."""
 
@@ -80,7 +105,6 @@ class VocabularyMatcher:
         self._folded: set[int] = set()
 
     def match(self, spelling: bytes) -> int | None:
-        """The id that gets the vector of a word of the file, replacing any it has; else None."""
         word = spelling.decode("utf-8", "replace")
         word_id = self._word_ids.get(word)
         matched = self._exact

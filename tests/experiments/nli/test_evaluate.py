@@ -181,7 +181,7 @@ def test_a_result_has_metrics_protocol_and_command_without_folders(tmp_path: Pat
     assert path.name == "nli-pair2vec-glove.6B-pairs.dropout_0.1-seed1.json"
     assert "/home" not in path.read_text()
     assert "/data" not in path.read_text()
-    assert read_nli_results(tmp_path / "results") == [record]
+    assert read_nli_results(tmp_path / "results") == [{**record, "file": path.name}]
 
 
 def test_changed_settings_are_those_that_set_takes() -> None:
@@ -225,13 +225,23 @@ def test_many_seeds_of_one_kind_do_not_make_its_settings_usual() -> None:
     assert summary.protocol.usual == ()
 
 
+def test_kim_and_wordnet_features_in_esim_have_rows_of_their_own() -> None:
+    (summary,) = nli_summaries([result("wordnet"), {**result("wordnet"), "pairs": "kim"}])
+    rows = {row.model: row for row in summary.rows if row.figures}
+    assert list(rows) == ["wordnet", "kim"]
+    # What the paper has in its table is KIM.
+    assert [paper_accuracy("breaking_nli", row) for row in rows.values()] == [None, 87.7]
+    shown_names = [row[1] for row in nli_grids(summary)[1].rows]
+    assert {"ESIM + WordNet features", "KIM"} <= set(shown_names)
+
+
 def test_pair_vectors_beside_wordnet_are_in_the_papers_tables_if_there_is_a_run() -> None:
     (without,) = nli_summaries([result("none")])
     assert "pair2vec+wordnet" not in {row.model for row in without.rows}
     (summary,) = nli_summaries([result("none"), result("pair2vec+wordnet")])
     assert [row.model for row in summary.rows if row.is_variant] == []
     for grid in nli_grids(summary)[:2]:
-        assert "ESIM + pair2vec + WordNet" in str(grid)
+        assert "ESIM + pair2vec + WordNet features" in str(grid)
 
 
 def test_other_settings_are_beside_the_usual_ones_and_not_in_the_papers_tables() -> None:
@@ -295,6 +305,32 @@ def test_every_row_of_the_paper_is_there_whether_it_was_run_or_not() -> None:
     assert "92.9" in text
     assert "trained on 76,889 of snli_train.jsonl; tested on" in text
     assert "MultiNLI matched 9" in text
+
+
+def test_what_is_wrong_with_the_data_is_said_below_the_tables() -> None:
+    subset = {**result("none"), "train": {"snli_train.subset.jsonl.xz": 76889}}
+    text = shown(summary_tables(nli_summaries([subset])[0]))
+    assert "entailment 39.8, neutral 35.1, contradiction 25.1 %" in text
+    assert "Breaking NLI is 87.4 % contradiction" in text
+    assert "MultiNLI is" not in text
+    union = {**subset, "train": {"multinli_train.union.jsonl.xz": 68707}}
+    assert "union of partial copies" in shown(summary_tables(nli_summaries([union])[0]))
+    some = {**subset, "train": {"one in 9 of snli_train.union.jsonl.xz, x": 9}}
+    assert "entailment 38.6" in shown(summary_tables(nli_summaries([some])[0]))
+    # Of data of which nothing is known, nothing is said.
+    other = {**subset, "train": {"mine.jsonl": 9}}
+    assert "not a uniform sample" not in shown(summary_tables(nli_summaries([other])[0]))
+    scores = evaluate_nli({"breaking_nli": NliSet(examples(range(2)))}, always("neutral"))
+    assert "87.4 % contradiction" in shown(accuracy_tables(scores))
+
+
+def test_the_mismatched_set_is_a_column_of_its_own() -> None:
+    record = result("none")
+    record["metrics"]["multinli_mismatched"] = 61.25
+    (first, *_) = nli_grids(nli_summaries([record])[0])
+    columns = dict(zip(first.head, first.rows[1], strict=True))
+    assert columns["MultiNLI mismatched"] == "61.25"
+    assert "paper: MultiNLI mismatched" in first.head
 
 
 def test_the_papers_figures_are_beside_their_word_input() -> None:

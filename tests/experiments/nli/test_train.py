@@ -332,8 +332,12 @@ def test_missing_inputs_show_before_anything_is_written(
     for named, message in [
         (InputPaths(words="/nowhere.vec"), "/nowhere.vec: no such file"),
         (
-            InputPaths(words=str(tmp_path), pairs="pair_distance"),
-            "is a folder; --pairs pair_distance",
+            replace(input_paths(inputs, "pair_distance"), pair_vectors=None),
+            "that pair2vec was trained from: name their file as --pair-vectors",
+        ),
+        (
+            replace(input_paths(inputs, "pair_distance"), pair_vectors=str(tmp_path)),
+            "a folder; name the file of word vectors in it",
         ),
     ]:
         with pytest.raises((InputError, UsageError), match=message):
@@ -359,6 +363,17 @@ def test_pair_vectors_are_whitened_on_request(inputs: dict[str, Path]) -> None:
     assert changed == [f"{last}.weight", f"{last}.bias"]
 
 
+def test_differences_are_whitened_on_request(inputs: dict[str, Path]) -> None:
+    named = input_paths(inputs, "pair_distance")
+    plain, whitened = (
+        open_inputs(named, data().words(), PairsConfig(whitening=whitening)).relations
+        for whitening in (0, 0.5)
+    )
+    assert isinstance(plain, PairAttention)
+    assert isinstance(whitened, PairAttention)
+    assert not torch.allclose(plain.pair.words, whitened.pair.words)
+
+
 def test_the_decisive_pair_comes_first(trained: Classifier, inputs: dict[str, Path]) -> None:
     for example in UNSEEN[:6]:
         explanation = explain(trained, example, top=3)
@@ -378,7 +393,7 @@ def test_the_decisive_pair_comes_first(trained: Classifier, inputs: dict[str, Pa
 def test_an_attribution_is_what_the_margin_loses_to_first_order(trained: Classifier) -> None:
     """Against the change that a little less of a pair's attention makes."""
     from pair2vec.experiments.nli.batches import EncodedExamples, NliBatches
-    from pair2vec.experiments.nli.esim import Attention, attend
+    from pair2vec.experiments.nli.esim import Attention
 
     # Without repeated words, so that a word has one position.
     example = next(e for e in UNSEEN if len(e.premise) == 3)
@@ -391,7 +406,7 @@ def test_an_attribution_is_what_the_margin_loses_to_first_order(trained: Classif
     try:
         with torch.no_grad():
             encoded = network.encode(batch)
-            full = Attention(*(part.double() for part in attend(encoded, batch)))
+            full = Attention(*(part.double() for part in network.attend(batch, encoded)))
 
             def margin(for_words: Attention, for_pairs: Attention) -> float:
                 scores = network.classify(batch, encoded, for_words, for_pairs)[0].double()

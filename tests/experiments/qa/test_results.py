@@ -34,6 +34,7 @@ from pair2vec.experiments.qa.tables import (
     qa_grid,
     qa_summaries,
     score_table,
+    squad_protocol,
     squad_tables,
 )
 from pair2vec.experiments.report.grid import Grid
@@ -154,7 +155,8 @@ def test_a_result_has_metrics_in_percent_and_no_folders(tmp_path: Path) -> None:
     assert [child.name for child in path.parent.iterdir()] == [path.name]
     assert "/home" not in path.read_text()
     assert "/data" not in path.read_text()
-    assert read_results(tmp_path / "results", "qa") == [json.loads(path.read_text())]
+    stored = {**json.loads(path.read_text()), "file": path.name}
+    assert read_results(tmp_path / "results", "qa") == [stored]
 
 
 def test_another_threshold_is_another_run() -> None:
@@ -211,6 +213,36 @@ def test_tables_have_the_papers_figures_beside_ours_with_differences() -> None:
     text = shown(squad_tables(summary))
     assert "tab:qa_res" in text
     assert "tab:ablations" in text
+
+
+def test_an_ablation_is_compared_with_the_full_model_of_the_same_whitening() -> None:
+    half = "pairs.whitening=0.5"
+    runs = [
+        run("pair2vec", 64.0, protocol={"variant": ["pair_model=fast"]}),
+        run("pair2vec", 66.0, protocol={"variant": [half, "pair_model=fast"]}),
+        run("multiply", 61.0, protocol={"variant": ["pair_model=multiply"]}),
+        run("multiply", 61.5, protocol={"variant": [half, "pair_model=multiply"]}),
+    ]
+    (summary,) = qa_summaries(runs)
+    grid = ablation_grid(summary)
+    assert row(grid, "glove", "composition: multiply")[-2] == "-3.00"
+    assert row(grid, "glove", f"composition: multiply ({half})")[-2] == "-4.50"
+
+
+@pytest.mark.parametrize(
+    ("train", "says"),
+    [
+        ("train-v2.0.json.xz", "answer offsets are those of the answer's first occurrence"),
+        ("rest.json.xz", "11,286 of the unanswerable ones have guessed paragraphs"),
+        ("rest.train-v2.0.aligned.json.xz", "2,893 answer offsets were corrected"),
+        ("train-v2.0.aligned.json.xz", "2,893 answer offsets were corrected"),
+    ],
+)
+def test_what_is_wrong_with_the_training_set_is_said(train: str, says: str) -> None:
+    (summary,) = qa_summaries([run("none", 60.0, train={train: 5})])
+    faults = [line for line in squad_protocol(summary) if "is a reconstruction" in line]
+    assert len(faults) == 1
+    assert says in faults[0]
 
 
 def test_without_any_run_every_row_of_the_paper_is_missing() -> None:

@@ -7,12 +7,14 @@ import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 from tests.command import assert_fails, pair2vec
 from tests.tiny_model import save_tiny_model
 
 from pair2vec.experiments.evaluation.alpha_sweep import ALPHAS
+from pair2vec.experiments.evaluation.results import read_results
 from pair2vec.experiments.evaluation.slots import paper_rows
 from pair2vec.experiments.report.pages import (
     REPORT_PAGE,
@@ -130,7 +132,7 @@ class Page(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:
-        if self.open and self.open[-1] in {"td", "th"}:
+        if {"td", "th"} & {*self.open}:
             self.cells[-1][-1] += data
 
 
@@ -235,6 +237,41 @@ def test_the_page_is_whole_in_itself_and_fetches_nothing(tmp_path: Path) -> None
     assert (tmp_path / REPORT_PICTURE).read_text().startswith("<?xml")
     for name in GROUPS:
         assert f">{name}</text>" in whole
+
+
+def test_rows_link_to_the_files_of_their_runs(tmp_path: Path) -> None:
+    """By the way from the report to the results, whose files are there."""
+    results, out = tmp_path / "all results", tmp_path / "report"
+    seeds = [
+        {**run, "seed": seed, "date": f"2026-01-0{1 + seed}"}
+        for run in other_results()
+        for seed in (0, 1)
+        if run["task"] in {"nli", "qa"}
+    ]
+    results.mkdir()
+    for number, run in enumerate([bats_result(), *seeds]):
+        (results / f"{run['task']}-{number}.json").write_text(json.dumps(run))
+    stored = read_results(results)
+    write_report(out, report_parts(stored, {}, "wikipedia"), [], results)
+    page = Page((out / REPORT_PAGE).read_text())
+    linked = [address for address in page.fetched if not address.startswith("#")]
+    assert {(out / unquote(address)).resolve() for address in linked} == set(results.iterdir())
+    assert "http" not in (out / REPORT_PAGE).read_text()
+    for labels in (("glove.txt", "ESIM + pair2vec"), ("glove", "BiDAF++")):
+        assert row(page, *labels)[-2:] == ["2026-01-01 to 2026-01-02", "1 2"]
+    assert row(page, "mine", "lexicographic")[-2:] == ["2026-01-02", "1"]
+    # A row of the paper that was not run has no files.
+    assert row(page, "paper: ELMo", "BiDAF++")[-2:] == ["–", "–"]
+    assert row(page, "bats", "mine")[-2:] == ["pair2vec eval bats --data bats", "1"]
+    text = (out / REPORT_TEXT).read_text()
+    assert "| 2026-01-01 to 2026-01-02 | [1](../all%20results/nli-3.json) [2](" in text
+    assert row(page, "words", "model", "Breaking NLI")[-2:] == ["date", "files"]
+
+
+def test_without_files_there_are_no_columns_of_them(tmp_path: Path) -> None:
+    page, text = written(tmp_path, [bats_result(), slots_result(), *other_results()], {})
+    assert all("files" not in cells for cells in page.cells)
+    assert "files |" not in text
 
 
 def test_the_figure_is_of_the_requested_model(tmp_path: Path) -> None:

@@ -51,6 +51,8 @@ _MEASURES = {"si1": si1, "si2": si2, "si3": si3, "si4": si4, "pmi": pmi, "mvpmi"
 def read_results(folder: Path, task: str | None = None) -> list[RunResult]:
     """All results in a folder, in the order of their files, or those of one task.
 
+    Each has its ``file`` beside what is in it.
+
     Raises:
         UsageError: there is no such folder.
         InputError: a file is damaged.
@@ -63,7 +65,7 @@ def read_results(folder: Path, task: str | None = None) -> list[RunResult]:
         if isinstance(content, dict) and "task" in content and task in {None, content["task"]}:
             if not _is_complete(content):
                 raise InputError(f"{path}: is not a whole result; run it again")
-            results.append(content)
+            results.append({**content, "file": path.name})
     return results
 
 

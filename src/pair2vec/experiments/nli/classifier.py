@@ -6,7 +6,7 @@ Shapes: E examples, n and m words of premise and hypothesis.
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Unpack
+from typing import Annotated, NamedTuple, Unpack
 
 import numpy as np
 import torch
@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from pair2vec.experiments.nli.batches import EncodedExamples, NliBatches
-from pair2vec.experiments.nli.esim import Attention, Esim, EsimConfig, attend
+from pair2vec.experiments.nli.esim import Attention, Esim, EsimConfig
+from pair2vec.experiments.nli.evaluate import ESIM, KIM
 from pair2vec.experiments.nli.examples import LABELS, NliExample
+from pair2vec.experiments.nli.kim import Kim, KimConfig
 from pair2vec.experiments.tasks.batches import evaluating
-from pair2vec.experiments.tasks.inputs import PairsConfig
+from pair2vec.experiments.tasks.inputs import Inputs, PairsConfig
 from pair2vec.experiments.tasks.saved_network import load_network
 from pair2vec.experiments.tasks.task import (
     LoadOptions,
@@ -26,6 +28,7 @@ from pair2vec.experiments.tasks.task import (
     Trained,
     assigned,
 )
+from pair2vec.ranges import OneOf, check_ranges
 from pair2vec.runtime.cuda_graphs import tree_to
 
 _EVAL_BATCH = 256
@@ -35,9 +38,15 @@ _EVAL_BATCH = 256
 class NliSettings:
     """The paper's: "AllenNLP's implementations with default hyperparameters"."""
 
+    model: Annotated[str, OneOf((ESIM, KIM))] = ESIM
+    """"esim", or "kim", which needs WordNet."""
     esim: EsimConfig = field(default_factory=EsimConfig)
+    kim: KimConfig = field(default_factory=KimConfig)
     pairs: PairsConfig = field(default_factory=PairsConfig)
     training: SupervisedConfig = field(default_factory=SupervisedConfig)
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
 
 
 def nli_settings(assignments: Iterable[str], seed: int = 0) -> NliSettings:
@@ -45,14 +54,20 @@ def nli_settings(assignments: Iterable[str], seed: int = 0) -> NliSettings:
     return assigned(NliSettings(), assignments, seed)
 
 
+def _make(inputs: Inputs, settings: NliSettings) -> Esim:
+    if settings.model == KIM:
+        return Kim(inputs.embedder, inputs.relations, settings.esim, settings.kim)
+    return Esim(inputs.embedder, inputs.relations, settings.esim)
+
+
 CLASSIFIER = NetworkSpec(
     name="nli classifier",
     noun="classifier",
     title="an NLI classifier",
-    model="esim",
+    model=ESIM,
     command="pair2vec nli train",
     defaults=NliSettings(),
-    make=lambda inputs, settings: Esim(inputs.embedder, inputs.relations, settings.esim),
+    make=_make,
     facts={"labels": list(LABELS)},
 )
 
@@ -66,7 +81,7 @@ class Predictions(NamedTuple):
 
 
 class Classifier(Trained[Esim]):
-    """A trained ESIM."""
+    """A trained ESIM or KIM."""
 
     def predict(self, examples: Sequence[NliExample]) -> Predictions:
         """The most probable label of each example, whose gold label is ignored.
@@ -141,7 +156,7 @@ def explain(classifier: Classifier, example: NliExample, top: int = 10) -> Expla
     with torch.backends.cudnn.flags(enabled=False):
         with torch.no_grad():
             encoded = network.encode(batch)
-            attention = attend(encoded, batch)
+            attention = network.attend(batch, encoded)
         leaves = [Attention(*(part.clone().requires_grad_() for part in attention)) for _ in (0, 1)]
         with torch.enable_grad():
             scores = network.classify(batch, encoded, *leaves)[0]

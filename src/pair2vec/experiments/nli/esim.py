@@ -9,13 +9,13 @@ hypothesis is b.
     r_i         Σ_j α_ij r_ij, from the source of relations (`eq:wordpair_attn`)
     a_i^inf     [a_i; ā_i; a_i − ā_i; a_i ∘ ā_i; r_i] (`eq:esim_inf`, `eq:pool`)
 
-each projected to H, through another BiLSTM, pooled by mean and maximum, and classified. With
-WordNet features as relation vectors it is close to KIM (Chen et al., ACL 2018), though not KIM
-itself; the base model has a source of dimension 0.
+each projected to H, through another BiLSTM, pooled by mean and maximum, and classified. The base
+model has a source of dimension 0. With WordNet's relations as r_ij it is ESIM + WordNet features;
+KIM (`kim.py`) uses them in two more places.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -67,6 +67,9 @@ class Encoded(NamedTuple):
 class Esim(nn.Module):
     """From a batch of examples to a score for each label."""
 
+    poolings: ClassVar[int] = 2
+    """Vectors that `pool` makes of a sentence."""
+
     def __init__(
         self, embedder: Embedder, relations: RelationSource, config: EsimConfig | None = None
     ) -> None:
@@ -81,7 +84,7 @@ class Esim(nn.Module):
         self.inference = BiLstm(hidden, hidden)
         self.classifier = nn.Sequential(
             nn.Dropout(config.dropout),
-            linear(4 * self.inference.dimension, hidden),
+            linear(2 * self.poolings * self.inference.dimension, hidden),
             nn.ReLU(),
             nn.Dropout(config.dropout),
             linear(hidden, len(LABELS)),
@@ -90,7 +93,7 @@ class Esim(nn.Module):
     def forward(self, batch: NliBatch) -> Tensor:
         """A score for each label, (B, 3)."""
         encoded = self.encode(batch)
-        attention = attend(encoded, batch)
+        attention = self.attend(batch, encoded)
         return self.classify(batch, encoded, attention, attention)
 
     def encode(self, batch: NliBatch) -> Encoded:
@@ -98,6 +101,25 @@ class Esim(nn.Module):
         sides = (batch.premises, batch.hypotheses)
         words = [self.word_dropout(self.embedder(side.inputs)) for side in sides]
         return Encoded(*self.encoder(words, [side.is_word for side in sides]))
+
+    def attend(self, batch: NliBatch, encoded: Encoded) -> Attention:
+        """α and β, from `affinity`."""
+        scores = self.affinity(batch, encoded)
+        is_pair = batch.premises.is_word[:, :, None] & batch.hypotheses.is_word[:, None, :]
+        return Attention(
+            masked_softmax(scores, is_pair, dim=2), masked_softmax(scores.mT, is_pair.mT, dim=2)
+        )
+
+    def affinity(self, batch: NliBatch, encoded: Encoded) -> Tensor:
+        """The scores s (B, n, m), in float32: each sums many products, and small terms count."""
+        del batch
+        with torch.autocast(encoded.a.device.type, enabled=False):
+            return _precise(encoded.a) @ _precise(encoded.b).mT
+
+    def pool(self, states: Tensor, is_word: Tensor, related: Tensor) -> list[Tensor]:
+        """Vectors (B, 2H) of a sentence, from the states of its words and their relations r."""
+        del related
+        return [mean_words(states, is_word), max_words(states, is_word)]
 
     def classify(
         self, batch: NliBatch, encoded: Encoded, for_words: Attention, for_pairs: Attention
@@ -116,20 +138,14 @@ class Esim(nn.Module):
         ]
         inferred = self.inference(projected, [side.is_word for side in sides])
         pooled = [
-            pool(block, side.is_word)
-            for block, side in zip(inferred, sides, strict=True)
-            for pool in (mean_words, max_words)
+            vector
+            for states, side, r in zip(inferred, sides, related, strict=True)
+            for vector in self.pool(states, side.is_word, r)
         ]
         scores: Tensor = self.classifier(torch.cat(pooled, dim=-1))
-        return scores.float()
+        return _precise(scores)
 
 
-def attend(encoded: Encoded, batch: NliBatch) -> Attention:
-    """α and β, in float32: the scores are sums of many products, and small terms count."""
-    a_words, b_words = batch.premises.is_word, batch.hypotheses.is_word
-    with torch.autocast(encoded.a.device.type, enabled=False):
-        scores = encoded.a.float() @ encoded.b.float().mT
-    is_pair = a_words[:, :, None] & b_words[:, None, :]
-    return Attention(
-        masked_softmax(scores, is_pair, dim=2), masked_softmax(scores.mT, is_pair.mT, dim=2)
-    )
+def _precise(values: Tensor) -> Tensor:
+    """In float32 or better."""
+    return values.to(torch.promote_types(values.dtype, torch.float32))

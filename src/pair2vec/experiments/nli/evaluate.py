@@ -18,6 +18,9 @@ Labeller = Callable[[Sequence[NliExample]], Sequence[str | None]]
 RULE = "wordnet rule"
 """The model name of `wordnet_labeller` in results."""
 
+ESIM, KIM = "esim", "kim"
+"""Those of trained classifiers."""
+
 _Z = 1.959964
 """The 97.5 % quantile of the normal distribution."""
 

@@ -14,7 +14,7 @@ from pair2vec.experiments.evaluation.results import (
     today,
 )
 from pair2vec.experiments.nli.classifier import NliSettings
-from pair2vec.experiments.nli.evaluate import RULE, SetAccuracy
+from pair2vec.experiments.nli.evaluate import KIM, RULE, SetAccuracy
 
 NLI_TASK = "nli"
 
@@ -29,15 +29,17 @@ def result_of_classifier(
         scores: By test set.
         data: By test set, the file it is from.
     """
-    return result_of_network(
+    model = config["model"]
+    result = result_of_network(
         NLI_TASK,
         config,
-        asdict(NliSettings()),
+        asdict(NliSettings(model=model)),
         metrics=_metrics(scores),
         protocol=_protocol(scores),
         data=data,
-        options=["--model", config["model"]],
+        options=["--model", model],
     )
+    return {**result, "pairs": KIM} if model == KIM else result
 
 
 def result_of_rule(scores: Mapping[str, SetAccuracy], data: Mapping[str, str]) -> RunResult:

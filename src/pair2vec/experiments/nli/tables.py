@@ -9,20 +9,23 @@ from rich.table import Table
 from rich.text import Text
 
 from pair2vec.experiments.evaluation.results import RunGroup, Spread, by_note, group_runs, spreads
-from pair2vec.experiments.nli.evaluate import RULE, LabelAccuracy, SetAccuracy
+from pair2vec.experiments.nli.evaluate import KIM, RULE, LabelAccuracy, SetAccuracy
+from pair2vec.experiments.report.data_faults import data_faults
 from pair2vec.experiments.report.grid import (
     NOTHING,
     Grid,
+    StoredRun,
     count_seeds,
     format_spread,
     grid_table,
+    stored_runs,
     usual_settings_sentence,
 )
 
-PAPER_PAIRS = ("none", "wordnet", "pair_distance", "pair2vec")
-"""The pair sources of the paper, in the order of its tables."""
+PAPER_PAIRS = ("none", KIM, "pair_distance", "pair2vec")
+"""The paper's rows, in the order of its tables: pair sources of ESIM, and KIM."""
 
-EXTRA_PAIRS = ("pair2vec+wordnet",)
+EXTRA_PAIRS = ("wordnet", "pair2vec+wordnet")
 """Not in the paper, but in its tables where there are runs."""
 
 DEV = "dev"
@@ -32,7 +35,7 @@ PAPER_NLI = {
     # `tab:glockner_res`
     ("breaking_nli", None, RULE): 85.8,
     ("breaking_nli", "GloVe", "none"): 77.0,
-    ("breaking_nli", "GloVe", "wordnet"): 87.7,
+    ("breaking_nli", "GloVe", KIM): 87.7,
     ("breaking_nli", "GloVe", "pair2vec"): 92.9,
     ("breaking_nli", "ELMo", "none"): 84.6,
     ("breaking_nli", "ELMo", "pair2vec"): 93.4,
@@ -42,7 +45,7 @@ PAPER_NLI = {
     ("multinli_mismatched", "ELMo", "none"): 78.80,
     ("multinli_mismatched", "ELMo", "pair2vec"): 80.12,
 }
-"""The paper's accuracies by test set, embedding family and pair source; WordNet's are KIM's."""
+"""The paper's accuracies by test set, embedding family and row."""
 
 
 class NliRow(NamedTuple):
@@ -59,6 +62,7 @@ class NliRow(NamedTuple):
     """What distinguishes it from others of its pairs and words."""
     is_variant: bool = False
     """Whether the paper's tables show another row in its place."""
+    runs: tuple[StoredRun, ...] = ()
 
 
 class NliProtocol(NamedTuple):
@@ -89,7 +93,8 @@ def nli_summaries(results: Sequence[Mapping[str, Any]]) -> list[NliSummary]:
 def _summary(group: RunGroup, rule: list[Mapping[str, Any]]) -> NliSummary:
     train, trained = group
     rows, usual = [_row(None, RULE, rule)], group.usual
-    all_pairs = dict.fromkeys([*PAPER_PAIRS, *EXTRA_PAIRS, *(run["pairs"] for run in trained)])
+    all_pairs = dict.fromkeys([*_MODELS, *(run["pairs"] for run in trained)])
+    del all_pairs[RULE]
     for words in sorted({run["words"] for run in trained}):
         for pairs in all_pairs:
             runs = [run for run in trained if run["words"] == words and run["pairs"] == pairs]
@@ -123,7 +128,8 @@ def _row(
         for run in runs
     ]
     by_category = [(seed, own.get("breaking_nli_by_category", {})) for seed, own in metrics]
-    return NliRow(words, model, spreads(metrics), spreads(by_category), note, is_variant)
+    figures = spreads(metrics), spreads(by_category)
+    return NliRow(words, model, *figures, note, is_variant, stored_runs(runs))
 
 
 def embedding_family(words: str | None) -> str | None:
@@ -152,10 +158,11 @@ def missing_rows(summaries: Sequence[NliSummary]) -> list[NliRow]:
 _MODELS = {
     RULE: "WordNet rule",
     "none": "ESIM",
-    "wordnet": "ESIM + WordNet",
+    "wordnet": "ESIM + WordNet features",
+    KIM: "KIM",
     "pair_distance": "ESIM + PairDistance",
     "pair2vec": "ESIM + pair2vec",
-    "pair2vec+wordnet": "ESIM + pair2vec + WordNet",
+    "pair2vec+wordnet": "ESIM + pair2vec + WordNet features",
 }
 _SETS = {
     "snli_test": "SNLI test",
@@ -185,6 +192,7 @@ def accuracy_tables(scores: Mapping[str, SetAccuracy]) -> Group:
         for name, score in scores.items()
         if score.dropped
     ]
+    notes += data_faults("nli", scores)
     caption = "Right labels in percent, with Wilson's interval of 95 %."
     return Group(overall, *by_category, Text("\n".join([caption, *notes]), style="dim"))
 
@@ -223,23 +231,24 @@ def nli_grids(summary: NliSummary, always: Sequence[str] = ()) -> list[Grid]:
 
 def _variant_grids(rows: Sequence[NliRow], sets: Sequence[str]) -> list[Grid]:
     """All settings, with the dev score to choose by: a grid per word input."""
-    head = ("model", "dev", *(_SETS[name] for name in sets), "seeds")
     return [
-        Grid(
-            f"All settings that were tried, {words}",
-            head,
-            [
-                (
-                    _named(row),
-                    *(format_spread(row.figures.get(name)) for name in (DEV, *sets)),
-                    count_seeds([*row.figures.values()]),
-                )
-                for row in rows
-                if row.words == words and row.figures
-            ],
-        )
+        _tried(words, [row for row in rows if row.words == words and row.figures], sets)
         for words in dict.fromkeys(row.words for row in rows if row.is_variant)
     ]
+
+
+def _tried(words: str | None, rows: Sequence[NliRow], sets: Sequence[str]) -> Grid:
+    cells = [
+        (
+            _named(row),
+            *(format_spread(row.figures.get(name)) for name in (DEV, *sets)),
+            count_seeds([*row.figures.values()]),
+        )
+        for row in rows
+    ]
+    head = ("model", "dev", *(_SETS[name] for name in sets), "seeds")
+    title = f"All settings that were tried, {words}"
+    return Grid(title, head, cells, runs=[row.runs for row in rows])
 
 
 def _measured(
@@ -258,15 +267,12 @@ def _measured(
         )
         for row in rows
     ]
-    return Grid(title, head, cells, labels=2)
+    return Grid(title, head, cells, labels=2, runs=[row.runs for row in rows])
 
 
 def _paper_cell(test_set: str, row: NliRow) -> str:
     accuracy = paper_accuracy(test_set, row)
-    if accuracy is None:
-        return NOTHING
-    # The paper's row is KIM; ours is ESIM with the same features.
-    return f"{accuracy:g} (KIM)" if row.model == "wordnet" else f"{accuracy:g}"
+    return NOTHING if accuracy is None else f"{accuracy:g}"
 
 
 def _named(row: NliRow) -> str:
@@ -301,6 +307,7 @@ def nli_protocol(summary: NliSummary) -> list[str]:
         f"Measured: trained on {files}; tested on {tested}. Right labels in percent, mean "
         "±standard deviation over seeds, each by the mean of its runs."
         f"{usual_settings_sentence(usual)}",
+        *data_faults("nli", [name for name, _ in train] + [*sizes]),
         "Paper: trained on all of SNLI and MultiNLI, some 943,000 examples; its MultiNLI figures "
         "are with ELMo.",
     ]

@@ -3,7 +3,7 @@
 import hashlib
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Unpack
@@ -123,4 +123,5 @@ def train_classifier(
         return NliTask(network, train, NliBatches(data.dev.encoded, *inputs))
 
     settings = settings or NliSettings()
-    return Classifier(*train_network(CLASSIFIER, task, out, data, paths, settings, **options))
+    spec = replace(CLASSIFIER, model=settings.model)
+    return Classifier(*train_network(spec, task, out, data, paths, settings, **options))

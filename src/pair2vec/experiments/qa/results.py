@@ -10,7 +10,7 @@ from pair2vec.experiments.qa.squad import SetScores, SquadScores
 
 QA_TASK = "qa"
 
-ABLATIONS = ("2_layers", "multiply", "bivariate")
+ABLATIONS = ("2_layers", "multiply", "bivariate", "pair_distance")
 """Of the pair model, by the suffixes of their recipes' names."""
 
 

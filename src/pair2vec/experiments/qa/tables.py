@@ -1,6 +1,6 @@
 """Tables of QA results: one evaluation, and means over seeds beside the paper's figures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from rich.console import Group
@@ -9,14 +9,17 @@ from rich.text import Text
 from pair2vec.experiments.evaluation.results import RunGroup, Spread, by_note, group_runs, spreads
 from pair2vec.experiments.qa.results import ablation_of
 from pair2vec.experiments.qa.squad import SQUAD_SETS, SetScores, SquadScores
+from pair2vec.experiments.report.data_faults import data_faults
 from pair2vec.experiments.report.grid import (
     MISSING,
     NOTHING,
     Grid,
+    StoredRun,
     count_seeds,
     format_gain,
     format_spread,
     grid_table,
+    stored_runs,
     usual_settings_sentence,
 )
 
@@ -57,6 +60,7 @@ class QaRow(NamedTuple):
     """By metric; empty without runs."""
     note: str
     """What distinguishes it from others of its pairs and words."""
+    runs: tuple[StoredRun, ...] = ()
 
 
 class QaSummary(NamedTuple):
@@ -102,7 +106,13 @@ def _rows(
     own = [run for run in runs if run.get("words") == words and _pairs(run) == pairs]
     variants = by_note(own, usual) or ({"": []} if pairs in PAPER_ABLATIONS else {})
     return [
-        QaRow(words, pairs, spreads((run.get("seed"), run["metrics"]) for run in noted), note)
+        QaRow(
+            words,
+            pairs,
+            spreads((run.get("seed"), run["metrics"]) for run in noted),
+            note,
+            stored_runs(noted),
+        )
         for note, noted in variants.items()
     ]
 
@@ -158,7 +168,7 @@ def _percent(value: float | None) -> str:
 _MODELS = {
     "none": "BiDAF++",
     "pair2vec": "BiDAF++ + pair2vec",
-    "wordnet": "BiDAF++ + WordNet",
+    "wordnet": "BiDAF++ + WordNet features",
 }
 _ABLATIONS = {
     "pair2vec": "pair2vec (full model)",
@@ -193,27 +203,30 @@ def qa_grid(summary: QaSummary) -> Grid:
     ]
     others = [row.pairs for row in summary.rows if row.pairs not in PAPER_ABLATIONS]
     ours = summary.select([*PAPER_QA, *dict.fromkeys(others)])
+    runs: list[tuple[StoredRun, ...]] = [()] * len(rows)
     for words in dict.fromkeys(row.words for row in ours):
-        rows += _measured([row for row in ours if row.words == words])
-    return Grid("Question answering (tab:qa_res)", head, rows, labels=2)
+        for cells, behind in _measured([row for row in ours if row.words == words]):
+            rows.append(cells)
+            runs.append(behind)
+    return Grid("Question answering (tab:qa_res)", head, rows, labels=2, runs=runs)
 
 
-def _measured(rows: Sequence[QaRow]) -> list[tuple[str, ...]]:
-    """Rows of one word input, each model but the base followed by its gain."""
-    cells: list[tuple[str, ...]] = []
+def _measured(
+    rows: Sequence[QaRow],
+) -> Iterator[tuple[tuple[str, ...], tuple[StoredRun, ...]]]:
+    """Rows of one word input and their runs, each model but the base followed by its gain."""
     for row in rows:
         base = _base(row, rows)
         figures = [row.figures.get(name) for name in (*QA_METRICS, BEST_F1)]
         seeds = count_seeds([*row.figures.values()])
         words = row.words or NOTHING
-        cells.append((words, _named(_MODELS, row), *map(format_spread, figures), seeds))
+        yield (words, _named(_MODELS, row), *map(format_spread, figures), seeds), row.runs
         if row.pairs != "none":
             gains = (
                 format_gain(row.figures.get(name), base.get(name))
                 for name in (*QA_METRICS, BEST_F1)
             )
-            cells.append((words, "difference", *gains, NOTHING))
-    return cells
+            yield (words, "difference", *gains, NOTHING), ()
 
 
 def _base(row: QaRow, rows: Sequence[QaRow]) -> Mapping[str, Spread]:
@@ -230,9 +243,10 @@ def ablation_grid(summary: QaSummary) -> Grid:
         *("measured: EM", "measured: F1", "measured: ΔF1", "seeds"),
     )
     rows = []
-    for row in summary.select([*_ABLATIONS]):
+    shown = summary.select([*_ABLATIONS])
+    for row in shown:
         em, f1 = PAPER_ABLATIONS[row.pairs]
-        full = _full(summary, row.words)
+        full = _full(summary, row)
         own = [row.figures.get(f"squad2_{name}") for name in ("em", "f1")]
         rows.append(
             (
@@ -244,13 +258,20 @@ def ablation_grid(summary: QaSummary) -> Grid:
                 count_seeds([*row.figures.values()]),
             )
         )
-    return Grid("Ablations on the dev set of SQuAD 2.0 (tab:ablations)", head, rows, labels=2)
+    title = "Ablations on the dev set of SQuAD 2.0 (tab:ablations)"
+    return Grid(title, head, rows, labels=2, runs=[row.runs for row in shown])
 
 
-def _full(summary: QaSummary, words: str | None) -> Spread | None:
-    """F1 of the full model with the same words, in its first variant."""
-    rows = [row for row in summary.select(["pair2vec"]) if row.words == words]
-    return rows[0].figures.get("squad2_f1") if rows else None
+def _full(summary: QaSummary, row: QaRow) -> Spread | None:
+    """F1 of the full model with the same words: of the same variant, or of its first."""
+    rows = [full for full in summary.select(["pair2vec"]) if full.words == row.words]
+    same = [full for full in rows if _settings_noted(full) == _settings_noted(row)]
+    return next((full.figures.get("squad2_f1") for full in (*same, *rows)), None)
+
+
+def _settings_noted(row: QaRow) -> list[str]:
+    """Which pair model it is does not make a variant: that is what is compared."""
+    return [part for part in row.note.split() if not part.startswith("pair_model=")]
 
 
 def squad_protocol(summary: QaSummary) -> list[str]:
@@ -266,6 +287,7 @@ def squad_protocol(summary: QaSummary) -> list[str]:
         "(threshold 0, not tuned); best F1 is at the best threshold for the very questions.",
         "AddSent and AddOneSent: the worst of each question's adversaries; all these questions "
         "have an answer, and the best span is always the prediction.",
+        *data_faults("qa", [name for name, _ in summary.train]),
         *([f"The best weights were chosen by questions of {chosen}."] if chosen else []),
         "Paper: trained on all of SQuAD 2.0, words by ELMo; its two tables are of different runs.",
     ]

@@ -1,8 +1,8 @@
 """Tables of plain text, to be shown on a terminal or on a page, and the parts of a report."""
 
 import re
-from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from rich import box
 from rich.console import JustifyMethod
@@ -20,6 +20,23 @@ NOTHING = "–"
 _WHOLE_FIGURE = len("±10.00")
 
 
+class StoredRun(NamedTuple):
+    """A run behind a row: where its result is, and of when it is."""
+
+    file: str
+    """Its name in the folder of results."""
+    date: str
+
+
+def stored_runs(results: Iterable[Mapping[str, Any]]) -> tuple[StoredRun, ...]:
+    """Of results that were read from files."""
+    return tuple(
+        StoredRun(result["file"], str(result.get("date", "")))
+        for result in results
+        if "file" in result
+    )
+
+
 class Grid(NamedTuple):
     """A table: titles of columns, and rows below them."""
 
@@ -28,6 +45,8 @@ class Grid(NamedTuple):
     rows: Sequence[tuple[str, ...]]
     labels: int = 1
     """How many of the first columns are words; the others are figures."""
+    runs: Sequence[Sequence[StoredRun]] = ()
+    """Behind each row, for a page that links to them; empty where they are not known."""
 
 
 class ReportPart(NamedTuple):

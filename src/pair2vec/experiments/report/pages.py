@@ -1,17 +1,28 @@
 """The report as HTML and Markdown: the tables and the figure of the paper, beside measurements.
 
-The HTML page is one file that loads nothing else: no script, no image, no other site.
+The HTML page is one file that loads nothing else: no script, no image, no other site. Rows link to
+the files of their runs, which stay where they are.
 """
 
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from pair2vec.errors import UsageError
 from pair2vec.experiments.evaluation.results import RunResult
 from pair2vec.experiments.report.figures import alpha_svg, inline_svg
-from pair2vec.experiments.report.grid import MISSING, Grid, ReportPart, escaped, markdown_row
+from pair2vec.experiments.report.grid import (
+    MISSING,
+    NOTHING,
+    Grid,
+    ReportPart,
+    StoredRun,
+    escaped,
+    markdown_row,
+)
 from pair2vec.experiments.report.sections import (
     analogies_part,
     definitions_part,
@@ -78,12 +89,22 @@ def check_report_folder(folder: Path) -> None:
         )
 
 
-def write_report(folder: Path, parts: Sequence[ReportPart], head: Sequence[str]) -> Path:
-    """Write a report over an earlier one in `folder`: each file atomically, the page last."""
+def write_report(
+    folder: Path, parts: Sequence[ReportPart], head: Sequence[str], results: Path | None = None
+) -> Path:
+    """Write a report over an earlier one in `folder`: each file atomically, the page last.
+
+    Args:
+        folder: Of the report.
+        parts: In order.
+        head: Lines below the title.
+        results: The folder of the files that rows link to, by the way from `folder`.
+    """
+    address = None if results is None else Path(os.path.relpath(results, folder)).as_posix()
     curves = next((part.curves for part in parts if part.curves), None)
     svg = alpha_svg(curves) if curves else None
     lines = [_TITLE, *head]
-    text = _markdown_page(lines, parts, REPORT_PICTURE if svg else None)
+    text = _markdown_page(lines, parts, REPORT_PICTURE if svg else None, address)
     folder.mkdir(parents=True, exist_ok=True)
     with exclusive_lock(folder):
         if svg is None:
@@ -91,22 +112,25 @@ def write_report(folder: Path, parts: Sequence[ReportPart], head: Sequence[str])
         else:
             write_file(folder / REPORT_PICTURE, svg.encode())
         write_file(folder / REPORT_TEXT, text.encode())
-        write_file(folder / REPORT_PAGE, _html_page(lines, parts, svg).encode())
+        write_file(folder / REPORT_PAGE, _html_page(lines, parts, svg, address).encode())
     return folder / REPORT_PAGE
 
 
-def _markdown_page(head: Sequence[str], parts: Sequence[ReportPart], picture: str | None) -> str:
+def _markdown_page(
+    head: Sequence[str], parts: Sequence[ReportPart], picture: str | None, results: str | None
+) -> str:
     """A title and lines below it, then the parts.
 
     Args:
         head: The title, and what the report is of.
         parts: In order.
         picture: The name of the file with the figure; None if it could not be drawn.
+        results: The relative address of the folder that rows link to.
     """
     blocks = [f"# {escaped(head[0])}", *map(escaped, head[1:])]
     for part in parts:
         blocks += [f"## {escaped(part.title)}", *_markdown_figure(part, picture)]
-        blocks += [block for grid in part.grids for block in _markdown_table(grid)]
+        blocks += [block for grid in part.grids for block in _markdown_table(grid, results)]
         blocks += ["\n".join(f"- {escaped(note)}" for note in part.notes)] if part.notes else []
     return "\n\n".join(blocks) + "\n"
 
@@ -119,10 +143,42 @@ def _markdown_figure(part: ReportPart, picture: str | None) -> list[str]:
     return [f"![Accuracy against α]({picture})" if picture else _NO_MATPLOTLIB]
 
 
-def _markdown_table(grid: Grid) -> list[str]:
+def _markdown_table(grid: Grid, results: str | None) -> list[str]:
+    columns = _run_columns(grid, results)
     rule = ["---"] * grid.labels + ["---:"] * (len(grid.head) - grid.labels)
-    rows = [map(escaped, grid.head), rule, *(map(escaped, row) for row in grid.rows)]
+    rows = [[*map(escaped, grid.head), *columns], [*rule, *["---"] * len(columns)]]
+    for number, row in enumerate(grid.rows):
+        cells = [escaped(dates) for dates in _dates(grid, number, columns)]
+        links = (f"[{n}]({address})" for n, (_, address) in _links(grid, number, results))
+        rows.append(
+            [*map(escaped, row), *cells, *([" ".join(links) or NOTHING] if columns else [])]
+        )
     return [f"**{escaped(grid.title)}**", "\n".join(map(markdown_row, rows))]
+
+
+_DATE, _FILES = "date", "files"
+"""Columns behind those of a table whose runs are known."""
+
+
+def _run_columns(grid: Grid, results: str | None) -> list[str]:
+    runs = [run for row in grid.runs for run in row]
+    dated = any(run.date for run in runs)
+    return [*([_DATE] if dated else []), _FILES] if runs and results is not None else []
+
+
+def _dates(grid: Grid, number: int, columns: Sequence[str]) -> list[str]:
+    """The cell with the dates of a row's runs, if there is such a column."""
+    dates = sorted({run.date for run in grid.runs[number]}) if columns else []
+    shown = " to ".join(dict.fromkeys([dates[0], dates[-1]])) if dates else NOTHING
+    return [shown] if _DATE in columns else []
+
+
+def _links(
+    grid: Grid, number: int, results: str | None
+) -> Iterator[tuple[int, tuple[StoredRun, str]]]:
+    """The runs of a row, numbered from 1, with the addresses of their files."""
+    runs = grid.runs[number] if grid.runs and results is not None else ()
+    return enumerate(((run, f"{quote(f'{results}/{run.file}')}") for run in runs), start=1)
 
 
 _STYLE = """
@@ -143,13 +199,16 @@ svg { width: 100%; max-width: 40rem; height: auto; }
 """
 
 
-def _html_page(head: Sequence[str], parts: Sequence[ReportPart], svg: str | None) -> str:
+def _html_page(
+    head: Sequence[str], parts: Sequence[ReportPart], svg: str | None, results: str | None
+) -> str:
     """A title and lines below it, then the parts.
 
     Args:
         head: The title, and what the report is of.
         parts: In order.
         svg: The figure; None if it could not be drawn.
+        results: The relative address of the folder that rows link to.
     """
     links = "\n".join(
         f'<a href="#part{number}">{escape(part.title)}</a>' for number, part in enumerate(parts)
@@ -158,7 +217,7 @@ def _html_page(head: Sequence[str], parts: Sequence[ReportPart], svg: str | None
         f"<h1>{escape(head[0])}</h1>",
         *(f"<p>{escape(line)}</p>" for line in head[1:]),
         f"<nav>{links}</nav>",
-        *(_html_part(number, part, svg) for number, part in enumerate(parts)),
+        *(_html_part(number, part, svg, results) for number, part in enumerate(parts)),
     ]
     return "\n".join(
         [
@@ -171,13 +230,13 @@ def _html_page(head: Sequence[str], parts: Sequence[ReportPart], svg: str | None
     )
 
 
-def _html_part(number: int, part: ReportPart, svg: str | None) -> str:
+def _html_part(number: int, part: ReportPart, svg: str | None, results: str | None) -> str:
     notes = "\n".join(f"<li>{escape(note)}</li>" for note in part.notes)
     return "\n".join(
         [
             f'<section id="part{number}">\n<h2>{escape(part.title)}</h2>',
             *_html_figure(part, svg),
-            *map(_html_table, part.grids),
+            *(_html_table(grid, results) for grid in part.grids),
             *([f"<ul>\n{notes}\n</ul>"] if notes else []),
             "</section>",
         ]
@@ -194,16 +253,26 @@ def _html_figure(part: ReportPart, svg: str | None) -> list[str]:
     return [f'<figure role="img" aria-label="Accuracy against α">{inline_svg(svg)}</figure>']
 
 
-def _html_table(grid: Grid) -> str:
+def _html_table(grid: Grid, results: str | None) -> str:
+    columns = _run_columns(grid, results)
     head = "".join(_html_cell("th", n, text, grid.labels) for n, text in enumerate(grid.head))
-    rows = "\n".join(
-        f"<tr>{''.join(_html_cell('td', n, text, grid.labels) for n, text in enumerate(row))}</tr>"
-        for row in grid.rows
-    )
+    head += "".join(f"<th>{name}</th>" for name in columns)
+    rows = "\n".join(_html_row(grid, number, columns, results) for number in range(len(grid.rows)))
     return (
         f'<div class="wide"><table>\n<caption>{escape(grid.title)}</caption>\n'
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table></div>"
     )
+
+
+def _html_row(grid: Grid, number: int, columns: Sequence[str], results: str | None) -> str:
+    cells = [_html_cell("td", n, text, grid.labels) for n, text in enumerate(grid.rows[number])]
+    cells += [f"<td>{escape(dates)}</td>" for dates in _dates(grid, number, columns)]
+    links = (
+        f'<a href="{escape(address)}" title="{escape(run.file)}">{n}</a>'
+        for n, (run, address) in _links(grid, number, results)
+    )
+    cells += [f"<td>{' '.join(links) or NOTHING}</td>"] if columns else []
+    return f"<tr>{''.join(cells)}</tr>"
 
 
 def _html_cell(tag: str, number: int, text: str, labels: int) -> str:

@@ -21,7 +21,14 @@ from pair2vec.experiments.qa.tables import (
     qa_summaries,
     squad_protocol,
 )
-from pair2vec.experiments.report.grid import MISSING, NOTHING, Grid, ReportPart
+from pair2vec.experiments.report.grid import (
+    MISSING,
+    NOTHING,
+    Grid,
+    ReportPart,
+    StoredRun,
+    stored_runs,
+)
 
 _PAPER_GAINS = {"encyclopedic": "+356 %", "lexicographic": "+51 %"}
 """From the paper's text on its figure: by how much the combination is better than 3CosAdd."""
@@ -60,6 +67,7 @@ class _BatsRun(NamedTuple):
     metrics: Mapping[str, Any]
     """Scores by group."""
     protocol: Mapping[str, Any]
+    runs: tuple[StoredRun, ...] = ()
 
 
 def analogies_part(
@@ -72,7 +80,10 @@ def analogies_part(
         recorded: The metrics of BATS in the config of `model`; {} if there are none.
         model: Its name; its config is used where no result is of it.
     """
-    runs = [_BatsRun(_name(result), result["metrics"], result["protocol"]) for result in results]
+    runs = [
+        _BatsRun(_name(result), result["metrics"], result["protocol"], stored_runs([result]))
+        for result in results
+    ]
     if recorded and model not in {result["model"] for result in results}:
         runs.append(_BatsRun(f"{model} (its config)", recorded, recorded.get("protocol", {})))
     # The figure is of one run: that of this model, if there is one.
@@ -104,6 +115,7 @@ def _has_curves(result: Mapping[str, Any]) -> bool:
 
 def _groups_grid(runs: Sequence[_BatsRun]) -> Grid:
     head = ("model", "group", "3CosAdd", "pair2vec", "both, oracle α", "both, held-out α")
+    shown = runs or [_BatsRun(MISSING, {}, {})]
     rows = [
         (
             run.name,
@@ -112,10 +124,11 @@ def _groups_grid(runs: Sequence[_BatsRun]) -> Grid:
             _relative_gain(run.metrics.get(group, {})),
             _PAPER_GAINS.get(group, NOTHING),
         )
-        for run in runs or [_BatsRun(MISSING, {}, {})]
+        for run in shown
         for group in BATS_GROUPS.values()
     ]
-    return Grid("Groups (fig:dlie)", (*head, "gain", "paper: gain"), rows, labels=2)
+    behind = [run.runs for run in shown for _ in BATS_GROUPS]
+    return Grid("Groups (fig:dlie)", (*head, "gain", "paper: gain"), rows, labels=2, runs=behind)
 
 
 def _relative_gain(scores: Mapping[str, float]) -> str:
@@ -191,7 +204,8 @@ def slots_part(results: Sequence[RunResult], recorded: Mapping[str, Any], model:
         f"The first {SLOT_ANSWERS} words; * marks those that are right, by the paper or by us."
     ]
     notes += [
-        f"{name}: {_correct_rows(result)}" for name, result in zip(names, results, strict=False)
+        f"{name}: {_correct_rows(result)}{_in_file(result)}"
+        for name, result in zip(names, results, strict=False)
     ]
     if recorded:
         by_config = {"metrics": recorded, "protocol": recorded}
@@ -212,6 +226,11 @@ def _filled(answers: Mapping[tuple[str, str], Mapping[str, Any]], row: SlotRow) 
         return f"unknown: {', '.join(stored['unknown'])}"
     words = [match["word"] for match in stored["matches"]]
     return ", ".join(f"{word}*" if word in stored["right"] else word for word in words)
+
+
+def _in_file(result: Mapping[str, Any]) -> str:
+    """For a table that has a column for each run: which file a column is."""
+    return f" ({result['file']})" if "file" in result else ""
 
 
 def _correct_rows(result: Mapping[str, Any]) -> str:
@@ -254,7 +273,8 @@ def relate_parts(results: Sequence[RunResult]) -> list[ReportPart]:
         "the percentage of random pairs called related; and right entries of the Word tab. "
         "pair2vec eval relate prints the protocol and what is wrong with the data.",
     ]
-    grid = Grid("Relations of two words", head, rows, labels=2)
+    behind = [stored_runs([run]) for run in results]
+    grid = Grid("Relations of two words", head, rows, labels=2, runs=behind)
     return [ReportPart("Which relation holds", [grid], notes)]
 
 
@@ -276,6 +296,7 @@ def pmi_part(results: Sequence[RunResult]) -> ReportPart:
     notes = ["Logarithms are natural; k_x = k_y = 3 and k_c = 2. The paper prints no values."]
     notes += [
         f"{triple}: {r['counts']['xyc']:,} times in a corpus of {r['corpus']['tokens']:,} tokens"
+        f"{_in_file(r)}"
         for triple, r in zip(triples, results, strict=False)
     ]
     head = ("measure", "definition", *triples)
@@ -330,9 +351,10 @@ def runs_part(results: Sequence[RunResult]) -> ReportPart:
         for run in results
     ]
     notes = ["One file a run, as --results writes it."] if rows else ["No run is stored."]
-    return ReportPart(
-        "Runs", [Grid("Stored runs", head, rows, labels=len(head))] if rows else [], notes
-    )
+    # Its rows have their date already.
+    behind = [[run._replace(date="") for run in stored_runs([result])] for result in results]
+    grid = Grid("Stored runs", head, rows, labels=len(head), runs=behind)
+    return ReportPart("Runs", [grid] if rows else [], notes)
 
 
 def _subject(run: Mapping[str, Any]) -> str:

@@ -40,7 +40,7 @@ class PairsConfig:
     sharpness: Annotated[float, Range(above=0, most=100)] = 1.0
     """The power of attention to pair vectors; 1 is the paper's."""
     whitening: Share = 0.0
-    """Of the pair2vec model's R, from 0 (the paper) to 1."""
+    """Of R, or of differences, from 0 (the paper) to 1."""
     at_once: OptionalCount = 0
     """The most pairs whose vectors are in memory at a time; 0 is what suits the device."""
 
@@ -61,7 +61,7 @@ class InputPaths:
     wordnet: str | None = None
     """The folder of WordNet; None looks where it is usually installed."""
     pair_vectors: str | None = None
-    """The word vectors whose differences `pair_distance` takes; None is `words`, if a file."""
+    """The word vectors whose differences `pair_distance` takes: those that R started from."""
 
     def __post_init__(self) -> None:
         sources, known = self.pair_sources, get_args(PairSourceName)
@@ -156,13 +156,14 @@ def _wordnet(paths: InputPaths, words: list[str], config: PairsConfig) -> _Opene
 
 
 def _differences(paths: InputPaths, words: list[str], config: PairsConfig) -> _Opened:
-    path = paths.pair_vectors or paths.words
-    if Path(path).is_dir():
+    path = paths.pair_vectors
+    if path is None:
+        # Not the network's own words: it has their differences already.
         raise UsageError(
-            f"{path}: is a folder; --pairs pair_distance takes differences of word vectors: "
-            "name a file of them as --pair-vectors"
+            "--pairs pair_distance takes differences of the word vectors that pair2vec was trained "
+            "from: name their file as --pair-vectors"
         )
-    layer = pair_distance_attention(path, words, dropout=config.dropout)
+    layer = pair_distance_attention(path, words, dropout=config.dropout, whitening=config.whitening)
     return layer, {"name": Path(path).name}
 
 
