@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -19,21 +20,29 @@ from tests.training.small_run import SIZE as MODEL_SIZE
 from tests.training.small_run import run, small
 
 from pair2vec.errors import InputError, UsageError
+from pair2vec.model.folder import SavedModel
 from pair2vec.relations.definitions import read_definitions
 from pair2vec.relations.regression import softmax
 from pair2vec.teaching import label
-from pair2vec.teaching.calibration import LEAST_RELATED, Calibration, Calibrations, Cascade
-from pair2vec.teaching.candidates import SOURCES
-from pair2vec.teaching.label import (
-    LabelConfig,
-    make_labels,
+from pair2vec.teaching.calibration import (
+    LEAST_RELATED,
+    Calibration,
+    Calibrations,
+    Cascade,
+    calibrate,
 )
+from pair2vec.teaching.candidates import SOURCES
+from pair2vec.teaching.finetune import FinetuneConfig, finetune
+from pair2vec.teaching.label import _LEAST_RULED_OUT, LabelConfig, make_labels
 from pair2vec.teaching.label_folder import Labels
-from pair2vec.teaching.labels import PARTS, RelationNames
+from pair2vec.teaching.labels import PARTS, RelationNames, parts_of_words
 from pair2vec.teaching.lexical_resources import LexicalFiles
+from pair2vec.teaching.relation_task import PairAnchor, RelationTask, RelationTaskConfig
+from pair2vec.teaching.teach import task_data
 from pair2vec.teaching.teacher import LanguageModelTeacher
-from pair2vec.teaching.vector_teacher import VectorTeacherConfig, pair_features
+from pair2vec.teaching.vector_teacher import TaughtModelTeacher, VectorTeacherConfig, pair_features
 from pair2vec.text.corpus import Corpus
+from pair2vec.training.network import Network
 
 CPU = torch.device("cpu")
 PIECE = 900
@@ -125,6 +134,83 @@ def test_a_thesaurus_adds_candidates_and_teaches(inputs: WorldInputs, tmp_path: 
     thesaurus.write_text("\n".join(lines[1:]))
     with pytest.raises(UsageError, match="already holds labels"):
         make_labels(own, tmp_path / "labels", config, device=CPU)
+
+
+@pytest.fixture(scope="module")
+def taught_model(
+    inputs: WorldInputs, labels: Labels, tmp_path_factory: pytest.TempPathFactory
+) -> SavedModel:
+    """Taught by `labels`."""
+    folder = tmp_path_factory.mktemp("taught")
+    start = run(inputs.corpus, folder / "start", small(steps=2))
+    config = RelationTaskConfig(batch=64, hidden=8)
+
+    def make(network: Network, anchor: PairAnchor) -> RelationTask:
+        data, size = task_data(config, labels), network.pair_words.shape[1]
+        return RelationTask(config, inputs.corpus.vocabulary, data, size, CPU, anchor)
+
+    settings = FinetuneConfig(steps=60, anchor=0)
+    return finetune(start, inputs.corpus, folder / "model", settings, make, {}, device=CPU)
+
+
+def test_a_taught_model_teaches_without_a_language_model(
+    inputs: WorldInputs, taught_model: SavedModel, tmp_path: Path
+) -> None:
+    own = inputs.label_inputs()._replace(language_model=None, text_model=taught_model)
+    config = replace(CONFIG, reader="vectors", most_read=300)
+    made = make_labels(own, tmp_path / "labels", config, device=CPU)
+    assert not (tmp_path / "labels" / "teacher.safetensors").exists()
+    assert made.facts["language_model"] is None
+    assert made.facts["taught_model"] == taught_model.config["name"]
+    assert [*made.facts["weights"]] == ["vectors", "taught model"]
+    # What the network on vectors did not read is as the taught model has it.
+    candidates, taught = made.candidates(), made.taught()
+    relations = made.relations
+    vocabulary = inputs.corpus.vocabulary
+    head = TaughtModelTeacher(taught_model, vocabulary, relations.names)
+    dev, mixed = made.labelled("dev"), made.labelled("mixed")
+    fitted = [np.concatenate(columns) for columns in zip(dev, mixed, strict=True)]
+    quick = calibrate([head(*fitted[:2])], fitted[2], relations.inverse)
+    expected = quick.probabilities(head(candidates.x, candidates.y))
+    difference = np.abs(taught.probabilities - expected).max(axis=1)
+    is_same: NDArray[np.bool_] = difference < 2e-3
+    asked = candidates.source != SOURCES.index("random")
+    assert 0.2 < np.mean(is_same[asked]) < 1
+
+
+def test_a_network_on_vectors_alone_does_not_teach(inputs: WorldInputs, tmp_path: Path) -> None:
+    config = replace(CONFIG, reader="vectors")
+    with pytest.raises(UsageError, match="without a language model, a model that was taught"):
+        make_labels(inputs.label_inputs(), tmp_path / "labels", config, device=CPU)
+
+
+def test_a_model_taught_other_relations_does_not_teach(
+    inputs: WorldInputs, taught_model: SavedModel
+) -> None:
+    with pytest.raises(UsageError, match="was taught the relations synonym, antonym"):
+        TaughtModelTeacher(taught_model, inputs.corpus.vocabulary, ("antonym", "none"))
+
+
+def test_what_wordnet_has_above_no_word_to_learn_from_is_labelled_as_no_kind(
+    labels: Labels, inputs: WorldInputs
+) -> None:
+    words = inputs.corpus.vocabulary.words
+    kinds = {(member, own.kind) for own in families() for member in own.members}
+    # Words of one synset are not ruled out: their synset is above itself.
+    kinds |= {pair for own in families() for pair in permutations(own.synonyms, 2)}
+    learnt = parts_of_words(inputs.wordnet, words) == PARTS.index("train")
+    nouns = {word for own in families() for word in (own.kind, *own.members)}
+    taught, names = labels.taught(), labels.relations.names
+    column = names.index("hypernym")
+    seen = 0
+    for x, y, probability in zip(
+        taught.x.tolist(), taught.y.tolist(), taught.probabilities[:, column].tolist(), strict=True
+    ):
+        if learnt[x] and learnt[y] and words[x] in nouns and words[y] in nouns:
+            is_kind = (words[x], words[y]) in kinds
+            assert is_kind or probability < _LEAST_RULED_OUT
+            seen += not is_kind
+    assert seen > 100
 
 
 class Stopped(Exception):  # noqa: N818 - not an error

@@ -382,9 +382,7 @@ def test_verbs_are_taught_as_antonyms_of_what_undoes_them_and_of_rare_senses(
     verbs = [verb for verb in learnt if part_of(f"un{verb}") == "train"][:8]
     start, stop, begin, cease, rest, *undone = verbs
     # The antonyms are the last and least of the senses of *start* and of *stop*.
-    senses = [
-        meaning(f"{verb}{n}", "v", verb) for verb in (start, stop) for n in range(3)
-    ]
+    senses = [meaning(f"{verb}{n}", "v", verb) for verb in (start, stop) for n in range(3)]
     opposed = (
         meaning("start", "v", f"{start} {begin}", Link("!", "stop", 1, 1)),
         meaning("stop", "v", f"{stop} {cease}", Link("!", "start", 1, 1)),

@@ -284,5 +284,6 @@ def test_a_taxonomy_rules_out_kinds_of_words_that_it_may_be_asked_about(wordnet:
         *(("dog", "cat", True), ("dog", "tail", False), ("tail", "dog", False)),
         *(("animal", "beast", False), ("dog", "unheard", False), ("unheard", "dog", False)),
     ]
-    x, y = (np.array([ids[pair[n]] for pair in pairs], np.int64) for n in (0, 1))
+    x = np.array([ids[one] for one, _, _ in pairs], np.int64)
+    y = np.array([ids[other] for _, other, _ in pairs], np.int64)
     assert taxonomy.is_no_kind(x, y).tolist() == [ruled_out for _, _, ruled_out in pairs]

@@ -167,7 +167,7 @@ class Calibrations(NamedTuple):
     """Of the teachers' log-probabilities."""
 
     all: Calibration
-    """With the language model, if there is one, first."""
+    """With the one that reads pairs first."""
     quick: Calibration
     """Without it."""
 
@@ -175,10 +175,7 @@ class Calibrations(NamedTuple):
 class Cascade:
     """Quick teachers label all pairs; the language model reads some that may be related."""
 
-    def __init__(
-        self, read: Teach | None, quick: Sequence[Teach], calibrations: Calibrations
-    ) -> None:
-        """Combine teachers; without `read`, the quick ones label all."""
+    def __init__(self, read: Teach, quick: Sequence[Teach], calibrations: Calibrations) -> None:
         self._read, self._quick, self._calibrations = read, quick, calibrations
         self.least_related = 0.0
         """The probability of any relation from which on a pair may be related."""
@@ -208,8 +205,6 @@ class Cascade:
     ) -> FloatArray:
         """Probabilities, (N, K); pairs marked by `always` are read however they look."""
         found, probabilities = self._by_quick(x, y)
-        if self._read is None:
-            return probabilities
         may_be = 1 - probabilities[:, -1] >= self.least_related
         read = np.flatnonzero((may_be & (ranks <= self.last)) | always)
         labels = self._read(x[read], y[read])

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -20,9 +20,9 @@ from safetensors.torch import load_file as load_torch
 from safetensors.torch import save as save_torch
 
 from pair2vec.arrays import FloatArray, Int64Array
-from pair2vec.errors import InputError
+from pair2vec.errors import InputError, UsageError
 from pair2vec.model.folder import SavedModel
-from pair2vec.ranges import OptionalCount, Seed, check_ranges
+from pair2vec.ranges import Count, OneOf, Seed, check_ranges
 from pair2vec.relations.definitions import RelationDefinition, read_definitions
 from pair2vec.relations.scores import relation_scores
 from pair2vec.runtime.checksums import (
@@ -86,6 +86,8 @@ from pair2vec.wordnet.morphology import base_forms
 
 _log = logging.getLogger(__name__)
 
+LANGUAGE_MODEL, VECTORS, STATES, TAUGHT = "language model", "vectors", "states", "taught model"
+"""The names of the teachers."""
 _PIECE = 500_000
 """Candidates of a piece."""
 _SAMPLE = 200_000
@@ -107,12 +109,13 @@ class LabelConfig:
 
     candidates: CandidatesConfig = field(default_factory=CandidatesConfig)
     teacher: TeacherConfig = field(default_factory=TeacherConfig)
-    most_read: OptionalCount = 10_000_000
-    """Of the candidates, about so many are read by the language model: of those that the quick
-    teachers find may be related, the ones of the most frequent words, WordNet's neighbourhoods up
-    to rarer ones, and words of one part of speech up to the rarest. The others keep the quick
-    teachers' labels. 0 does without a language model: a model that was taught before knows what
-    one said."""
+    reader: Annotated[str, OneOf((LANGUAGE_MODEL, VECTORS))] = LANGUAGE_MODEL
+    """The teacher that takes long to read a pair. It may be the network on vectors where a model
+    that was taught before already knows what a language model said."""
+    most_read: Count = 10_000_000
+    """Of the candidates, about so many are read by it: of those that the quick teachers find may be
+    related, the ones of the most frequent words, WordNet's neighbourhoods up to rarer ones, and
+    words of one part of speech up to the rarest. The others keep the quick teachers' labels."""
     seed: Seed = 0
 
     def __post_init__(self) -> None:
@@ -270,6 +273,11 @@ class _Labeller:
         self._random = np.random.default_rng(config.seed)
         model = inputs.text_model
         self._taught = model if model and model.has_head else None
+        if self._whole_config.reader == VECTORS and not self._taught:
+            raise UsageError(
+                "labels.reader=vectors: without a language model, a model that was taught before "
+                "has to be named; --from wikipedia, say"
+            )
         wordnet, words = inputs.wordnet, inputs.corpus.vocabulary.words
         learnt = parts_of_words(wordnet, words) == PARTS.index("train")
         self._taxonomy = Taxonomy(VocabularySenses(wordnet, words), learnt)
@@ -279,7 +287,8 @@ class _Labeller:
         x, y = pairs["candidates.x"], pairs["candidates.y"]
         train = read_labelled(pairs, "train").both_ways(self._relations.inverse)
         name, read, quick = self._teachers(train)
-        calibrations, facts = self._measure(read, quick, pairs)
+        reader = self._whole_config.reader
+        calibrations, facts = self._measure({reader: read, **quick}, pairs)
         source = pairs["candidates.source"]
         is_random = source == SOURCES.index("random")
         # Few, and what vectors know least of: opposites by affix are seldom found near each other.
@@ -290,8 +299,8 @@ class _Labeller:
         share = self._whole_config.most_read / max(1, int((~is_random).sum()))
         sample = self._random.permutation(np.flatnonzero(~is_random))[:_SAMPLE]
         labeller.read_at_most(x[sample], y[sample], ranks[sample], share)
-        if read and share < 1:
-            _log.info("the language model reads pairs up to rank %d", labeller.last)
+        if share < 1:
+            _log.info("the %s reads pairs up to rank %d", reader, labeller.last)
         starts = range(0, len(x), _PIECE)
         for number, start in enumerate(starts):
             path = self._folder / f"labels-{number:03d}.safetensors"
@@ -318,23 +327,26 @@ class _Labeller:
         sealed = with_checksums(LABELS_FILE, json.loads(json.dumps(facts)), {})
         write_file(self._folder / LABELS_FILE, json.dumps(sealed, indent=2).encode())
 
-    def _teachers(self, train: LabelledPairs) -> tuple[str | None, Teach | None, dict[str, Teach]]:
-        """The language model's name and what it says of pairs, if it is asked; the quick ones."""
+    def _teachers(self, train: LabelledPairs) -> tuple[str | None, Teach, dict[str, Teach]]:
+        """The language model's name, if it is asked; the one that reads pairs; the quick ones."""
         config, vocabulary = self._config, self._inputs.corpus.vocabulary
         tables, model, taught = self._inputs.tables, self._inputs.text_model, self._taught
         features = [pair_features(tables, None if taught else model, vocabulary, self._device)]
         if self._links:
             features.append(self._links.features(tables[0].vectors, self._device))
-        quick = {"vectors": self._vector_teacher(train, joined(features), config.vectors)}
+        vectors = self._vector_teacher(train, joined(features), config.vectors)
+        quick: dict[str, Teach] = {}
         if taught:
-            quick["taught model"] = TaughtModelTeacher(taught, vocabulary, self._relations.names)
-        if not self._whole_config.most_read:
-            return None, None, quick
+            quick[TAUGHT] = TaughtModelTeacher(taught, vocabulary, self._relations.names)
+        if self._whole_config.reader == VECTORS:
+            return None, vectors, quick
         name, language_model = self._language_model(train)
+        quick[VECTORS] = vectors
         if not taught:
-            states = standardised(language_model.word_states(config, self._device))
-            features = [table_features([states])]
-            quick["states"] = self._vector_teacher(train, joined(features), config.states)
+            states = table_features(
+                [standardised(language_model.word_states(config, self._device))]
+            )
+            quick[STATES] = self._vector_teacher(train, states, config.states)
         return name, lambda x, y: self._both_ways(language_model, x, y), quick
 
     def _as_wordnet_has_it(
@@ -344,10 +356,10 @@ class _Labeller:
 
         Teachers take *car* / *motorcycle*, two kinds of one thing, for one a kind of the other.
         """
-        names = self._relations.names
-        for name, one, other in (("hypernym", x, y), ("hyponym", y, x)):
-            column = names.index(name)
-            rows = np.flatnonzero(probabilities[:, column] >= _LEAST_RULED_OUT)
+        hypernym, hyponym = map(self._relations.names.index, ("hypernym", "hyponym"))
+        likely = probabilities[:, [hypernym, hyponym]].max(axis=1) >= _LEAST_RULED_OUT
+        rows = np.flatnonzero(likely)
+        for column, one, other in ((hypernym, x, y), (hyponym, y, x)):
             ruled_out = rows[self._taxonomy.is_no_kind(one[rows], other[rows])]
             probabilities[ruled_out, column] = 0
         probabilities /= probabilities.sum(axis=1, keepdims=True)
@@ -401,10 +413,15 @@ class _Labeller:
         return teach
 
     def _measure(
-        self, read: Teach | None, quick: Mapping[str, Teach], pairs: dict[str, NDArray[Any]]
+        self, teachers: Mapping[str, Teach], pairs: dict[str, NDArray[Any]]
     ) -> tuple[Calibrations, dict[str, Any]]:
-        """How the teachers are combined, fitted on pairs with a dev word, and their scores."""
-        teachers = ({"language model": read} if read else {}) | dict(quick)
+        """How the teachers are combined, fitted on pairs with a dev word, and their scores.
+
+        Args:
+            teachers: By name, the one that reads pairs first.
+            pairs: Labelled ones.
+        """
+        _, *quick = teachers
         found = {}
         for part in ("dev", MIXED, "test"):
             labelled = read_labelled(pairs, part)
