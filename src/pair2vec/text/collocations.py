@@ -29,12 +29,16 @@ from pair2vec.text.phrases import (
     PhraseTable,
     join_phrases,
     joined_counts,
+    numbers_of,
     occurrences,
 )
 from pair2vec.text.pieces import PieceFile, load_ids
 from pair2vec.text.vocabulary import most_frequent
 
 PASSES = 2
+_NO_END = FUNCTION_WORDS.union("all few fewer less least many more most much several".split())
+"""The quantifiers are apart, because they may decide where sentences are compared."""
+
 _BIGRAMS_PER_TYPE = 40
 _FEWEST_BIGRAMS = 1 << 18
 
@@ -127,7 +131,7 @@ def may_end_collocation(token: str) -> bool:
     English, contracted or not.
     """
     stem = token.partition("'")[0]
-    is_function_word = token in FUNCTION_WORDS or stem in FUNCTION_WORDS or token.endswith("n't")
+    is_function_word = token in _NO_END or stem in _NO_END or token.endswith("n't")
     return bool(stem) and not is_function_word and any(map(str.isalpha, token))
 
 
@@ -230,14 +234,12 @@ def count_bigrams(piece: PieceFile, *, phrases: bytes, types: bytes) -> PieceBig
     ids, words = load_ids(piece)
     table, (type_ids, lengths) = _phrase_table(phrases), _type_ids(types)
     joined = join_phrases(ids, words, table)
-    spelled = (*words, *table.phrases)
-    own = np.fromiter((type_ids.get(word, 0) for word in spelled), np.int64, len(spelled))
-    found = np.concatenate([[0], own])[joined]
-    left, right = found[:-1], found[1:]
-    is_bigram = (left > 0) & (right > 0)
-    left, right = left[is_bigram], right[is_bigram]
+    found = numbers_of((*words, *table.phrases), type_ids)[joined]
+    is_type = found > 0
+    starts = np.flatnonzero(is_type[:-1] & is_type[1:])
+    left, right = found[starts], found[starts + 1]
     is_short = lengths[left] + lengths[right] <= MAX_PHRASE_TOKENS
-    keys = (left[is_short] - 1) * len(type_ids) + (right[is_short] - 1)
+    keys = (left[is_short].astype(np.int64) - 1) * len(type_ids) + (right[is_short] - 1)
     bigrams, counts = np.unique(keys, return_counts=True)
     type_counts = np.bincount(found, minlength=len(type_ids) + 1)[1:]
     return PieceBigrams(type_counts, int(np.count_nonzero(joined)), bigrams, counts)
@@ -254,8 +256,8 @@ def _type_ids(types: bytes) -> tuple[dict[str, int], NDArray[np.int8]]:
 class BoundedCounts:
     """Sums of counts by key, of which the rarest are dropped when there are more than `limit`.
 
-    As in lossy counting, a key that is dropped may come back and lacks what was dropped: frequent
-    ones are never dropped. What is dropped depends on the order of the counts alone.
+    As in lossy counting, a key that is dropped may come back, and then lacks what was dropped. What
+    is dropped depends on the order of the counts alone.
     """
 
     def __init__(self, limit: int) -> None:

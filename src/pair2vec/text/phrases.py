@@ -8,7 +8,8 @@ Ids here are those of a piece's own words: 0 ends a sentence, n is its word n - 
 M matches, P phrases.
 """
 
-from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -52,6 +53,12 @@ def join_tokens(tokens: Sequence[str], words: Container[str]) -> list[str]:
                 start = end
                 break
     return joined
+
+
+def numbers_of(words: Sequence[str], numbers: Mapping[str, int]) -> NDArray[np.int32]:
+    """The number of each id's word, or 0; that of the id 0 is 0."""
+    found = map(numbers.get, words, repeat(0))
+    return np.fromiter(chain([0], found), np.int32, len(words) + 1)
 
 
 class Matches(NamedTuple):
@@ -101,15 +108,16 @@ class PhraseTable:
     def _edges(self, nodes: Int64Array, words: NDArray[np.integer]) -> Int64Array:
         return nodes * self._words + words
 
-    def own_words(self, ids: NDArray[np.unsignedinteger], words: Sequence[str]) -> NDArray[np.intp]:
+    def own_words(
+        self, ids: NDArray[np.unsignedinteger], words: Sequence[str]
+    ) -> NDArray[np.int32]:
         """The ids of a piece as those of `word_ids`; 0 for what is in no phrase, and at the end."""
-        own = np.fromiter(
-            (self.word_ids.get(word, 0) for word in words), np.intp, count=len(words)
-        )
-        table = np.concatenate([[0], own])
-        return np.append(table[ids], 0)
+        table = numbers_of(words, self.word_ids)
+        own = np.zeros(len(ids) + 1, np.int32)
+        np.take(table, ids, out=own[:-1])
+        return own
 
-    def matches(self, own: NDArray[np.intp]) -> Iterator[Matches]:
+    def matches(self, own: NDArray[np.int32]) -> Iterator[Matches]:
         """Every occurrence in ids of `own_words`, those of a length at a time, the shortest first.
 
         They may overlap.
@@ -129,7 +137,7 @@ class PhraseTable:
             count = np.count_nonzero(is_end)
             yield Matches(starts[is_end], np.full(count, length), numbers[is_end])
 
-    def chosen(self, own: NDArray[np.intp]) -> Matches:
+    def chosen(self, own: NDArray[np.int32]) -> Matches:
         """The occurrences that are joined, in the order of the text."""
         lengths = np.zeros(len(own), np.int8)
         numbers = np.zeros(len(own), np.int32)

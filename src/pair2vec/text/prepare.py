@@ -475,8 +475,9 @@ def joined_totals(
         for token in phrase.split(" "):
             in_phrases[token] += count
     for word, count in totals:
-        if count > in_phrases[word]:
-            yield word, count - in_phrases[word]
+        left = count - in_phrases.get(word, 0)
+        if left:
+            yield word, left
     for phrase, count in joined.items():
         if count:
             yield phrase, count
