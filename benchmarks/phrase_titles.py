@@ -2,10 +2,10 @@
 
     python benchmarks/phrase_titles.py --out phrases.txt [--text FILE...]
 
-The lemmas are all of WordNet that have several words. A title is a line of a text with a blank line
-before it, as in $PAIR2VEC_DATA/corpora; what is in parentheses is no part of it. Both in lower case,
-of two to four tokens, and as a collocation that `prepare --phrases` finds: neither end of it is a
-function word, punctuation or a number alone, nor is there punctuation within.
+The lemmas are all of WordNet that have several words. A title is a line of a text with a blank
+line before it, as in $PAIR2VEC_DATA/corpora; what is in parentheses is no part of it. Both are in
+lower case, of two to four tokens, and as a collocation that `prepare --phrases` finds: neither end
+is a function word, punctuation or a number alone, nor is there punctuation within.
 """
 
 import argparse
