@@ -90,7 +90,7 @@ def test_it_says_what_it_is_and_which_words_it_knows(model: Pair2vec) -> None:
 
 def test_words_are_read_as_prepare_reads_them(model: Pair2vec) -> None:
     np.testing.assert_array_equal(model.pair("Hot", " COLD"), model.pair("hot", "cold"))
-    with pytest.raises(UsageError, match="'hot cold' is 2 tokens"):
+    with pytest.raises(UsageError, match="'hot cold' is not in the vocabulary"):
         model.pair("hot cold", "up")
 
 

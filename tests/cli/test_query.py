@@ -379,7 +379,7 @@ def test_a_model_that_cannot_be_read_is_one_clear_line(tmp_path: Path) -> None:
         (["pair", "hot"], "expected X Y, got 'hot'"),
         (["score", "hot", "cold"], "expected X Y PATTERN, got 'hot cold'"),
         (["pair", "hot", "cold", "--direction=up"], "one of both, forward, backward"),
-        (["analogy", "hot", "new york", "up"], "'new york' is 2 tokens"),
+        (["analogy", "hot", "new york", "up"], "'new york' is not in the vocabulary"),
         (["analogy", "hot", "cold", "up", "--search=fast"], "one of exact, shortlist"),
         (["fill", "X and Y", "--x=hot", "--search=fast"], "one of exact, shortlist"),
         (["fill", "X and Y", "--x=hot", "--prior=-1"], "prior is -1; it must be a number from 0"),

@@ -66,6 +66,14 @@ def graph_of(entries: list[LexiconEntry], **config: Any) -> rdflib.Graph:
     return rdflib.Graph().parse(data=text_of(entries, "ttl", **config), format="turtle")
 
 
+def test_phrases_keep_their_blanks() -> None:
+    entries = [LexiconEntry("new york", "synonym", "big apple", 0.9, [])]
+    assert text_of(entries, "solr").split("\n")[0] == "big apple => big apple,new york"
+    assert text_of(entries, "tsv").split("\n")[1].split("\t")[0] == "new york"
+    labels = set(map(str, graph_of(entries).objects(None, SKOS.prefLabel)))
+    assert labels == {"new york", "big apple"}
+
+
 def test_tsv_has_a_header_and_a_line_an_entry() -> None:
     rows = list(csv.reader(io.StringIO(text_of(ENTRIES, "tsv")), "excel-tab", quoting=3))
     assert rows[0][:4] == ["x", "relation", "y", "probability"]

@@ -3,11 +3,12 @@
 import json
 from collections.abc import Iterator
 from itertools import product
+from pathlib import Path
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
-from tests.tiny_model import ALL_ANSWERS, WORDS, taught_model
+from tests.tiny_model import ALL_ANSWERS, WORDS, save_tiny_model, taught_model
 
 from pair2vec.api import DirectedPair, Pair2vec, load
 from pair2vec.server.access import HEADERS, ServerConfig
@@ -62,6 +63,21 @@ def test_prefixes_are_completed_or_else_corrected(client: TestClient) -> None:
     assert answer(client, "words", start="NEI")["words"] == ["neither"]
     assert answer(client, "words", start="tokio")["words"] == ["tokyo"]
     assert answer(client, "words", start="<")["words"] == []
+
+
+def test_phrases_are_completed_and_asked(tmp_path: Path) -> None:
+    words = ["in", "new york", "new", "york", "usa", "new year"]
+    app = make_app(Resources(load(save_tiny_model(tmp_path / "model", words))))
+    with TestClient(app, base_url="http://127.0.0.1") as phrases:
+        assert answer(phrases, "words", start="New  y")["words"] == ["new york", "new year"]
+        content = answer(phrases, "score", x="New York", y="usa", pattern="X in Y")
+        assert (
+            content["score"]
+            == answer(phrases, "score", x="new_york", y="usa", pattern="X in Y")["score"]
+        )
+        refused = phrases.get("/api/pair", params={"x": "new yorks", "y": "usa"})
+        assert refused.status_code == 404
+        assert refused.json()["alike"] == ["new york", "new year"]
 
 
 def test_a_json_body_is_answered_as_a_query_string(client: TestClient) -> None:

@@ -48,7 +48,9 @@ if TYPE_CHECKING:
     from pair2vec.query.search import Search
 
 
-_FirstWord = Annotated[str, argument(help="A word; or - to read lines of x y from standard input.")]
+_FirstWord = Annotated[
+    str, argument(help="A word or phrase; or - to read lines of x y from standard input.")
+]
 _SecondWord = Annotated[str | None, argument(help="A word.")]
 
 

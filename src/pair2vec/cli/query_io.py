@@ -51,7 +51,8 @@ class QueryFormat:
 
     fields: tuple[str, ...]
     separator: str | None = None
-    """Between the fields of a line; None is any white space."""
+    """Between the fields of a line; None is a tab, or any white space where no field is a phrase.
+    """
 
     def check(self, values: list[str], between: str = " ") -> None:
         if len(values) != len(self.fields):
@@ -62,9 +63,19 @@ class QueryFormat:
             text = line.decode().rstrip("\r\n")
         except UnicodeDecodeError as error:
             raise InputError(f"is not UTF-8 at byte {error.start + 1}") from error
-        values = text.split(self.separator)
+        values = split_fields(text, len(self.fields), self.separator)
         self.check(values, between="<tab>" if self.separator else " ")
         return [value.strip() for value in values]
+
+
+def split_fields(text: str, count: int, separator: str | None = None) -> list[str]:
+    """The fields of a line, `count` if it has so many; see `QueryFormat.separator`."""
+    if separator is not None:
+        return text.split(separator)
+    if count == 1:
+        return [text.strip()]
+    by_tab = text.strip().split("\t")
+    return by_tab if len(by_tab) == count else text.split()
 
 
 def open_model(name: str | Path | None, whitening: float | None = None) -> Pair2vec:
@@ -293,7 +304,7 @@ def read_pairs(
         return None
     rows = []
     for location, line in read_lines(path).items():
-        words = line.split("\t" if "\t" in line else None)
+        words = split_fields(line, 2)
         if len(words) != 2:
             raise InputError(f"{location}: expected two words with a tab or white space between")
         rows.append(_Row(location, words))
@@ -341,7 +352,6 @@ def _check_known(row: _Row, vocabulary: Vocabulary) -> None:
 
 def _are_known(words: list[str], vocabulary: Vocabulary) -> bool:
     # Not by `look_up_word`, which takes long to suggest words of similar spelling.
-    from pair2vec.text.sentences import tokenize
+    from pair2vec.text.vocabulary import is_known_word
 
-    tokens = [tokenize(word) for word in words]
-    return all(len(parts) == 1 and parts[0] in vocabulary for parts in tokens)
+    return all(is_known_word(word, vocabulary) for word in words)

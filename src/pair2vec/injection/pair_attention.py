@@ -23,8 +23,7 @@ from pair2vec.injection.sources import (
 )
 from pair2vec.model.folder import load_model
 from pair2vec.model.resolve import find_model
-from pair2vec.text.sentences import tokenize
-from pair2vec.text.vocabulary import PADDING, SPECIAL_TOKENS, Vocabulary
+from pair2vec.text.vocabulary import PADDING, SPECIAL_TOKENS, Vocabulary, find_word
 
 AttentionMode = Literal["kept", "renormalised"]
 """The attention to words that are unknown or padding: it is lost, α being used as it is (the
@@ -160,10 +159,8 @@ class PairAttention(nn.Module):
             if len(self._cached_ids) >= _MAX_CACHED_IDS:
                 self._cached_ids.clear()
             # Tokenising a word takes several times as long as looking up its id.
-            tokens = tokenize(word)
-            word_id = PADDING
-            if len(tokens) == 1:
-                word_id = self.vocabulary.ids.get(tokens[0], PADDING)
+            found = find_word(word, self.vocabulary)
+            word_id = PADDING if found is None else found
             self._cached_ids[word] = word_id
         return word_id
 

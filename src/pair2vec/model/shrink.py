@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from pair2vec.errors import UsageError
 from pair2vec.model.folder import PatternCount, SavedModel, save_model
 from pair2vec.model.tensors import Precision
+from pair2vec.text.phrases import join_tokens
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary, WordCount
 
 _SPECIAL = len(SPECIAL_TOKENS)
@@ -76,7 +77,9 @@ def _patterns_of_first_words(saved: SavedModel, count: int) -> list[PatternCount
     return [
         entry
         for entry in saved.patterns()
-        if all(ids.get(word, 0) < count + _SPECIAL for word in entry.pattern.split())
+        if all(
+            ids.get(word, 0) < count + _SPECIAL for word in join_tokens(entry.pattern.split(), ids)
+        )
     ]
 
 

@@ -128,7 +128,7 @@ class PatternEncoder:
 
     def knows(self, pattern: str) -> bool:
         """Whether the network has each word of a pattern."""
-        ids = (self._vocabulary.ids.get(word) for word in pattern_words(pattern))
+        ids = (self._vocabulary.ids.get(word) for word in pattern_words(pattern, self._vocabulary))
         return all(word is not None and word < self._encode.words for word in ids)
 
     def _parse(self, text: str) -> Pattern:

@@ -128,7 +128,11 @@ def _check_table(where: str, name: str, table: object) -> dict[str, Any]:
 
 
 def _parse_table(where: str, name: str, table: Mapping[str, Any]) -> RelationDefinition:
-    examples = [text.split() for text in _texts(where, "examples", table)]
+    # A tab allows for phrases.
+    examples = [
+        [word.strip() for word in text.split("\t" if "\t" in text else None)]
+        for text in _texts(where, "examples", table)
+    ]
     for pair in examples:
         if len(pair) != 2:
             raise InputError(f"{where}: the example {' '.join(pair)!r} is not two words")

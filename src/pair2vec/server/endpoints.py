@@ -120,7 +120,7 @@ def _score(resources: Resources, values: Values) -> JsonObject:
 
 def _words(resources: Resources, values: Values) -> JsonObject:
     """Completions, the most frequent first; without any, words of similar spelling."""
-    prefix, last = values["start"].lower(), _last(values)
+    prefix, last = " ".join(values["start"].lower().split()), _last(values)
     vocabulary = resources.model.vocabulary
     completions = (
         word for word in vocabulary.words if word.startswith(prefix) and not word.startswith("<")

@@ -79,6 +79,8 @@ class Manifest:
     """The most frequent words without an id, with their counts."""
     settings: dict[str, Any]
     sources: list[dict[str, Any]]
+    phrases: int = 0
+    """Of the words, how many are phrases; not written where there are none."""
     checksums: dict[str, str] = field(default_factory=dict)
     """SHA-256 of the other files; a corpus of an older version has none."""
 
@@ -88,7 +90,10 @@ class Manifest:
         return 1 - self.tokens / max(1, self.text_tokens)
 
     def to_json(self) -> bytes:
-        facts = with_checksums(MANIFEST, asdict(self), self.checksums)
+        own = asdict(self)
+        if not self.phrases:
+            del own["phrases"]
+        facts = with_checksums(MANIFEST, own, self.checksums)
         return (json.dumps(facts, indent=2, ensure_ascii=False) + "\n").encode()
 
 
@@ -255,7 +260,8 @@ def read_manifest(folder: StoragePath) -> Manifest:
                 f"({CORPUS_FORMAT}); upgrade pair2vec"
             )
         checksums = read_checksums(path, saved, _REPAIR_HINT)
-        names = [field.name for field in fields(Manifest) if field.name != CHECKSUMS]
+        others = {CHECKSUMS} if "phrases" in saved else {CHECKSUMS, "phrases"}
+        names = [field.name for field in fields(Manifest) if field.name not in others]
         if CHECKSUMS not in saved and saved.keys() != set(names):
             raise ValueError("a manifest of an older version has these names and no others")
         manifest = Manifest(**{name: saved[name] for name in names}, checksums=checksums)
@@ -271,10 +277,11 @@ def read_manifest(folder: StoragePath) -> Manifest:
 def _is_consistent(manifest: Manifest) -> bool:
     """Whether all is of its type, and the shards have what the whole has."""
     counts = (manifest.documents, manifest.sentences, manifest.tokens, manifest.text_tokens)
+    counts = (*counts, manifest.words, manifest.phrases, manifest.invalid_bytes)
     lists = (manifest.shards, manifest.dropped, manifest.sources)
     sizes = manifest.shards
     if not (
-        all(map(is_size, (*counts, manifest.format, manifest.words, manifest.invalid_bytes)))
+        all(map(is_size, (*counts, manifest.format)))
         and all(isinstance(value, list) for value in lists)
         and isinstance(manifest.settings, dict)
         and isinstance(manifest.version, str)

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from pair2vec.errors import UsageError
+from pair2vec.text.phrases import join_tokens
 from pair2vec.text.sentences import cased_tokens, fold
 from pair2vec.text.vocabulary import BOUNDARY, SPECIAL_TOKENS, Vocabulary, X, Y, look_up_token
 
@@ -39,13 +40,14 @@ def parse_pattern(text: str, vocabulary: Vocabulary) -> Pattern:
     """A typed pattern as ids.
 
     Args:
-        text: One X, one Y to its right, and words, which are tokenised; ``<s>`` is an edge.
+        text: One X, one Y to its right, and words, which are tokenised and joined to phrases as
+            in the corpus; ``<s>`` is an edge.
         vocabulary: Of the corpus.
 
     Raises:
         UsageError: it has no X or Y, too many of them or of other words, or an unknown word.
     """
-    tokens = _tokenize_pattern(text)
+    tokens = join_tokens(_tokenize_pattern(text), vocabulary)
     x, y = (_slot_position(slot, tokens, text) for slot in _SLOTS.values())
     if y < x:
         raise UsageError(
@@ -69,9 +71,10 @@ def parse_pattern(text: str, vocabulary: Vocabulary) -> Pattern:
     )
 
 
-def pattern_words(text: str) -> list[str]:
-    """The words of a typed pattern, without its slots and edges."""
-    return [token for token in _tokenize_pattern(text) if token not in {*_SLOTS.values(), _EDGE}]
+def pattern_words(text: str, vocabulary: Vocabulary) -> list[str]:
+    """The words and phrases of a typed pattern, without its slots and edges."""
+    tokens = join_tokens(_tokenize_pattern(text), vocabulary)
+    return [token for token in tokens if token not in {*_SLOTS.values(), _EDGE}]
 
 
 def context_text(context: Iterable[int], vocabulary: Vocabulary) -> str:

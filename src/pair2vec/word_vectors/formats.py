@@ -37,6 +37,7 @@ from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 from pair2vec.word_vectors.fasttext_format import MAGIC, read_fasttext_model
 from pair2vec.word_vectors.vector_file import (
     MAX_DIMENSION,
+    PHRASE_JOINT,
     ByteStream,
     FirstWords,
     VocabularyMatcher,
@@ -75,7 +76,8 @@ def read_word_vectors(path: str | os.PathLike[str], vocabulary: Vocabulary) -> W
     """The vectors of `vocabulary`'s words in a file.
 
     A word spelled in the file exactly as in the vocabulary is preferred; else the first (the most
-    frequent) that equals it up to case and composition of accents.
+    frequent) that equals it up to case and composition of accents. A phrase has blanks or
+    underscores in the file.
 
     Raises:
         InputError: the file does not exist, is damaged, or has none of the words.
@@ -135,12 +137,14 @@ def write_vec(
 ) -> None:
     """Write word2vec text atomically; the suffix ``.gz``, ``.bz2`` or ``.xz`` compresses it.
 
-    Values have nine digits, which represent a float32 exactly.
+    Values have nine digits, which represent a float32 exactly. A blank in a phrase is written as an
+    underscore.
     """
     path = Path(path)
     if vectors.ndim != 2 or len(words) != len(vectors):
         raise UsageError(f"{len(words):,} words but vectors of shape {vectors.shape}")
-    for number, word in enumerate(words):
+    spelled = [word.replace(" ", PHRASE_JOINT) for word in words]
+    for number, word in enumerate(spelled):
         if word.split() != [word]:
             raise UsageError(f"word {number}, {word!r}: the format has no room for white space")
     with writing(path) as stored, _compressing(stored, path.suffix) as file:
@@ -148,7 +152,7 @@ def write_vec(
         line = "%s" + " %.9g" * vectors.shape[1] + "\n"
         file.writelines(
             (line % (word, *row.tolist())).encode()
-            for word, row in zip(words, vectors, strict=True)
+            for word, row in zip(spelled, vectors, strict=True)
         )
 
 
@@ -247,14 +251,17 @@ def _text_rows(
         if values == dimension:
             spelling, _, numbers = line.partition(b" ")
             yield _Row(number, spelling, numbers)
-        elif not _has_spaces_in_word(line, dimension):
+        elif _has_spaces_in_word(line, dimension):
+            spelling, *numbers_of_word = line.rsplit(b" ", dimension)
+            yield _Row(number, spelling, b" ".join(numbers_of_word))
+        else:
             raise stream.error(f"line {number:,} has {values:,} values instead of {dimension:,}")
     if rows < promised:
         raise stream.error(f"has {rows:,} of the {promised:,} rows line 1 says; fetch it again")
 
 
 def _has_spaces_in_word(line: bytes, dimension: int) -> bool:
-    """Whether there are too many fields because of a word such as GloVe's ". . ."."""
+    """Whether there are too many fields because of a phrase, or of GloVe's ". . ."."""
     word = line.rsplit(b" ", dimension)[0]
     return any(not _NUMBER.fullmatch(part) for part in word.split(b" ")[1:])
 
