@@ -77,8 +77,18 @@ def test_phrases_keep_their_blanks() -> None:
 def test_tsv_has_a_header_and_a_line_an_entry() -> None:
     rows = list(csv.reader(io.StringIO(text_of(ENTRIES, "tsv")), "excel-tab", quoting=3))
     assert rows[0][:4] == ["x", "relation", "y", "probability"]
-    assert rows[1] == ["cheap", "antonym", "expensive", "0.9100", 'cheap, not "expensive"', "", ""]
-    assert all(len(row) == 7 for row in rows)
+    assert rows[0][7:] == ["accept", "reject"]
+    assert rows[1][:5] == ["cheap", "antonym", "expensive", "0.9100", 'cheap, not "expensive"']
+    assert all(row[7:] == ["", ""] for row in rows[1:])
+    accepted = text_of([ENTRIES[0]._replace(accepted=True)], "tsv").splitlines()[1]
+    assert accepted.split("\t")[7:] == ["x", ""]
+
+
+def test_what_was_accepted_is_certain_in_skos() -> None:
+    synonym = LexiconEntry("cheap", "synonym", "dear", 0.1, [])
+    for accepted, match in ((False, SKOS.closeMatch), (True, SKOS.exactMatch)):
+        graph = graph_of([synonym._replace(accepted=accepted)])
+        assert (TERM.cheap, match, TERM.dear) in graph
 
 
 @given(ANY_ENTRIES)
