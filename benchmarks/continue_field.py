@@ -26,7 +26,7 @@ import lzma
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
 import numpy as np
 
@@ -39,6 +39,8 @@ from pair2vec.experiments.evaluation.analogies import (
     evaluate_analogies,
 )
 from pair2vec.experiments.evaluation.analogy_sets import (
+    AnalogyEntry,
+    AnalogyRelation,
     find_answer_vocabulary,
     read_analogies,
     read_answer_vectors,
@@ -60,6 +62,7 @@ from pair2vec.text.prepare import PrepareConfig, prepare
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 from pair2vec.training.continuation import continued_recipe
 from pair2vec.training.train import train
+from pair2vec.training.trainer import TrainingProgress
 from pair2vec.wordnet.dictionary import HYPERNYM, INSTANCE_HYPERNYM, WordNet
 
 TITLE = re.compile(r"[A-Z][a-z-]+(?: [a-z-]+)*\n")
@@ -147,7 +150,7 @@ def field_corpus(corpora: Path, work: Path, megabytes: float) -> Corpus:
     return open_corpus(folder)
 
 
-def copy_articles(lines: Iterable[str], out, most: int) -> None:  # noqa: ANN001
+def copy_articles(lines: Iterable[str], out: TextIO, most: int) -> None:
     """Those whose titles are of the field, until the file has `most` bytes."""
     is_title, is_taken = True, False
     for line in lines:
@@ -202,7 +205,7 @@ def go_on(model: SavedModel, corpus: Corpus, out: Path, settings: Sequence[str])
         return load_model(out)
     recipe = continued_recipe(model, assignments=["training.threads=1", *settings])
 
-    def report(progress) -> None:  # noqa: ANN001
+    def report(progress: TrainingProgress) -> None:
         print(f"  step {progress.step} of {progress.total_steps}", flush=True)
 
     is_begun = (out / "training" / "job.json").exists()
@@ -327,7 +330,7 @@ def unspoilt(model: Pair2vec, bats: Path | None, pairs: int) -> str:
     return f"{figures}; BATS, {count} questions: {result.metrics()}"
 
 
-def first_entries(relation, count: int) -> list:  # noqa: ANN001
+def first_entries(relation: AnalogyRelation, count: int) -> list[AnalogyEntry]:
     """The first entries of a relation."""
     return list(dict.fromkeys(question.example for question in relation.questions))[:count]
 

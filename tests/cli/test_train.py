@@ -83,7 +83,7 @@ def test_train_goes_on_from_a_model(world: Path, tmp_path: Path) -> None:
     config = json.loads(pair2vec("info", second, "--json").stdout)
     assert config["continued"]["training"]["batch"] == 64
     wrong = pair2vec(*going_on, "--recipe=fast", "--overwrite")
-    assert_fails(wrong, 2, "pair.dimension=300 where the model", "leave out --recipe")
+    assert_fails(wrong, 2, "pair.layers=4 where the model", "leave out --recipe")
     unknown = pair2vec("train", world, "--from", "wikipeda", "--out", tmp_path / "third")
     assert_fails(unknown, 2, "wikipeda: no such folder, and no model of this name")
 

@@ -31,7 +31,7 @@ TABLES = {"pair.words", "context.words"}
 def start(corpus: Corpus, tmp_path_factory: pytest.TempPathFactory) -> SavedModel:
     """A taught model of the world, whose words have vectors of their use."""
     folder = tmp_path_factory.mktemp("start")
-    model = run(corpus, folder / "text", small(steps=150, epochs=100))
+    model = run(corpus, folder / "text", small(steps=300, epochs=100))
     tensors = {name: model.array(name) for name in model.names} | HEAD
     patterns = model.patterns()
     config = {**model.config, **FACTS}
