@@ -31,7 +31,7 @@ from typing import NamedTuple, TextIO
 import numpy as np
 
 import machine
-from pair2vec.api import Pair2vec, load
+from pair2vec.api import Match, Pair2vec, load
 from pair2vec.arrays import normalise
 from pair2vec.experiments.evaluation.analogies import (
     AnalogyBenchmark,
@@ -81,7 +81,8 @@ LEAST, MOST, RATIO = 8, 200, 20
 model's text."""
 LEAST_WEIGHT = 0.2
 """Of a relation, by the probabilities of both senses (`relation_weights`)."""
-PATTERNS = ("X is a Y", "X and other Y", "Y such as X")
+PATTERNS = (("X is a Y", "x"), ("X and other Y", "x"), ("X such as Y", "y"))
+"""And the slot of the term."""
 SLOT_WORDS = 5_000
 """Slots are filled from so many most frequent nouns."""
 SLOT_TERMS = 60
@@ -283,10 +284,18 @@ def slots(model: Pair2vec, terms: set[str], wordnet: WordNet) -> str:
         asked += len(PATTERNS)
         if term in model.vocabulary:
             right += sum(
-                any(match.word in above for match in model.fill(pattern, x=term, among=nouns))
-                for pattern in PATTERNS
+                any(match.word in above for match in answers(model, pattern, slot, term, nouns))
+                for pattern, slot in PATTERNS
             )
     return f"slots {right} of {asked}"
+
+
+def answers(
+    model: Pair2vec, pattern: str, slot: str, term: str, among: Sequence[str]
+) -> list[Match]:
+    if slot == "x":
+        return model.fill(pattern, x=term, among=among)
+    return model.fill(pattern, y=term, among=among)
 
 
 def hypernyms(wordnet: WordNet, term: str) -> set[str]:
