@@ -70,6 +70,24 @@ def test_a_signal_writes_a_checkpoint_and_says_how_to_resume(
     assert (out / "config.json").exists()
 
 
+def test_train_goes_on_from_a_model(world: Path, tmp_path: Path) -> None:
+    steps = ["--set=training.steps=10", "--device=cpu"]
+    first, second = tmp_path / "first", tmp_path / "second"
+    assert pair2vec("train", world, "--out", first, *SMALL, *steps).returncode == 0
+    going_on = ["train", world, "--from", first, "--out", second]
+    batch = "--set=training.batch=64"
+    done = pair2vec(*going_on, *steps, batch)
+    assert done.returncode == 0, done.stderr
+    assert "0 new words occur 5 times or more" in done.stderr
+    assert "continued from" in done.stdout
+    config = json.loads(pair2vec("info", second, "--json").stdout)
+    assert config["continued"]["training"]["batch"] == 64
+    wrong = pair2vec(*going_on, "--recipe=fast", "--overwrite")
+    assert_fails(wrong, 2, "pair.layers=4 where the model", "leave out --recipe")
+    unknown = pair2vec("train", world, "--from", "wikipeda", "--out", tmp_path / "third")
+    assert_fails(unknown, 2, "wikipeda: no such folder, and no model of this name")
+
+
 def test_a_full_disk_is_a_failure_that_says_how_to_resume(world: Path, tmp_path: Path) -> None:
     arguments = ["train", str(world), "--out", str(tmp_path / "model"), *SMALL]
     arguments += ["--set=training.steps=20"]

@@ -63,6 +63,14 @@ def train_command(  # noqa: PLR0913, PLR0917 - the options of a command
             "the corpus, get theirs from here, mapped to those of --vectors."
         ),
     ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="NAME",
+            help="A model to go on from: its words are kept, and new words of the corpus added.",
+        ),
+    ] = None,
     device: DeviceOption = "auto",
     precision: PrecisionOption = "float32",
     resume: ResumeOption = False,
@@ -73,9 +81,11 @@ def train_command(  # noqa: PLR0913, PLR0917 - the options of a command
     Ctrl-C or SIGTERM writes a checkpoint first; --resume continues from the last one. On several
     GPUs or machines: torchrun --nproc-per-node N -m pair2vec train ...
     """
-    from pair2vec.model.folder import model_facts
+    from pair2vec.model.folder import load_model, model_facts
+    from pair2vec.model.resolve import find_model
     from pair2vec.model.tensors import PRECISIONS
     from pair2vec.text.corpus import open_corpus
+    from pair2vec.training.continuation import continued_recipe
     from pair2vec.training.distributed import init_process_group
     from pair2vec.training.recipes import resolve
     from pair2vec.training.train import Interrupted, begun_recipe
@@ -84,6 +94,10 @@ def train_command(  # noqa: PLR0913, PLR0917 - the options of a command
     saved_precision = check_choice("--precision", precision, PRECISIONS)
     has_settings = recipe or config or assignments
     saved_recipe = begun_recipe(out) if resume and not has_settings else None
+    published = load_model(find_model(start)) if start else None
+    given = (recipe, config, assignments or [])
+    if saved_recipe is None:
+        saved_recipe = continued_recipe(published, *given) if published else resolve(*given)
     model = None
     with init_process_group(device) as ranks, _rank_zero_messages(ranks.rank):
         with (
@@ -94,9 +108,10 @@ def train_command(  # noqa: PLR0913, PLR0917 - the options of a command
             model = train_model(
                 open_corpus(corpus),
                 out,
-                saved_recipe or resolve(recipe, config, assignments or []),
+                saved_recipe,
                 vectors=vectors,
                 more_vectors=more_vectors,
+                start=published,
                 device=device,
                 precision=saved_precision,
                 resume=resume,
@@ -107,6 +122,7 @@ def train_command(  # noqa: PLR0913, PLR0917 - the options of a command
             )
         if model is None:
             command = f"pair2vec train {corpus} --out {out} --resume"
+            command += f" --from {start}" if start else ""
             command += f" --vectors {vectors}" if vectors else ""
             command += f" --more-vectors {more_vectors}" if more_vectors else ""
             say(f"stopped with a checkpoint; resume with: {command}")

@@ -27,6 +27,7 @@ from rich.filesize import decimal
 from pair2vec.errors import InputError, UsageError
 from pair2vec.model.card import (
     SHORT_FINGERPRINT,
+    continued_facts,
     corpus_facts,
     flat_settings,
     model_card,
@@ -412,6 +413,7 @@ def model_facts(saved: SavedModel) -> dict[str, str]:
     taught = teaching_facts(config)
     if "taught by" in taught:
         facts["taught by"] = taught["taught by"]
+    facts |= continued_facts(config)
     if "licence" in config:
         facts["licence"] = str(config["licence"])
     # Under a name of their own, so that a metric called "words" is not taken for the size.

@@ -17,7 +17,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +175,44 @@ def open_corpus(folder: str | os.PathLike[str]) -> Corpus:
     files = [folder / name for name in _checked_files(manifest)]
     check_once(files, expected, lambda: _check_content(corpus))
     return corpus
+
+
+def with_vocabulary(corpus: Corpus, vocabulary: Vocabulary) -> Corpus:
+    """The corpus with the ids of another vocabulary, in memory: four bytes a token.
+
+    As ``pair2vec prepare`` does, words that the vocabulary lacks are removed, and sentences of
+    nothing else with them. Its counts are those of the corpus, in the order of the vocabulary.
+    """
+    missing = len(vocabulary)
+    ids = [vocabulary.ids.get(word, missing) for word in corpus.vocabulary.words]
+    new_ids = np.array(ids, np.uint32)
+    counts = np.zeros(len(vocabulary) + 1, np.int64)
+    counts[new_ids] = corpus.vocabulary.counts
+    shards = tuple(_translated(shard, new_ids, missing) for shard in corpus.shards)
+    sentences = sum(len(shard.sentences) - 1 for shard in shards)
+    words = zip(vocabulary.words, counts.tolist(), strict=False)
+    manifest = replace(
+        corpus.manifest,
+        sentences=sentences,
+        tokens=sum(len(shard.tokens) for shard in shards) - sentences - len(shards),
+        words=len(vocabulary) - len(SPECIAL_TOKENS),
+        shards=[{"ids": len(s.tokens), "sentences": len(s.sentences) - 1} for s in shards],
+    )
+    entries = list(words)[len(SPECIAL_TOKENS) :]
+    return Corpus(corpus.folder, manifest, Vocabulary(entries), shards)
+
+
+def _translated(shard: Shard, new_ids: NDArray[np.uint32], missing: int) -> Shard:
+    """A shard with other ids, without the words whose new id is `missing`."""
+    parts = [new_ids[block] for block in _blocks(shard.tokens)]
+    tokens = np.concatenate([part[part != missing] for part in parts])
+    is_boundary = tokens == BOUNDARY
+    # Behind a boundary, another one is the end of a sentence without words.
+    is_boundary[1:] &= is_boundary[:-1]
+    is_boundary[0] = False
+    tokens = tokens[~is_boundary]
+    ends = np.flatnonzero(tokens == BOUNDARY).astype(np.uint64)
+    return Shard(tokens, ends + np.uint64(1))
 
 
 def _checked_files(manifest: Manifest) -> list[str]:

@@ -16,7 +16,7 @@ from pair2vec.model.tensors import Precision
 from pair2vec.text.corpus import Corpus
 from pair2vec.text.patterns import context_text
 from pair2vec.training.network import Network
-from pair2vec.training.recipes import recipe_from_json
+from pair2vec.training.recipes import Recipe, recipe_from_json
 from pair2vec.training.trainer import Trainer
 from pair2vec.triples.epoch import TriplesConfig, TripleStream
 
@@ -33,11 +33,7 @@ def publish(
 
     All ranks validate; rank 0 writes.
     """
-    validation = trainer.validate()
-    metrics = {"validation_loss": validation} if validation is not None else {}
-    metrics |= {
-        name: value for name, value in trainer.last_metrics.items() if name in _PUBLISHED_METRICS
-    }
+    metrics = run_metrics(trainer)
     added = trainer.auxiliary.published(trainer.network)
     config = {
         "name": out.resolve().name,
@@ -62,6 +58,15 @@ def publish(
                 is_claimed=True,
             )
     return load_model(out)
+
+
+def run_metrics(trainer: Trainer) -> dict[str, float]:
+    """What a model's config says about the end of its training; all ranks validate."""
+    validation = trainer.validate()
+    metrics = {"validation_loss": validation} if validation is not None else {}
+    return metrics | {
+        name: value for name, value in trainer.last_metrics.items() if name in _PUBLISHED_METRICS
+    }
 
 
 def corpus_record(corpus: Corpus) -> dict[str, Any]:
@@ -90,15 +95,24 @@ def published_arrays(network: Network) -> dict[str, NDArray[np.float32]]:
     }
 
 
-def network_from_model(model: SavedModel) -> Network:
-    """The network that was published as `model`."""
+def model_recipe(model: SavedModel) -> Recipe:
+    """The recipe that a model was trained by.
+
+    Raises:
+        InputError: its config has none.
+    """
     try:
-        recipe = recipe_from_json(model.config["recipe"])
+        return recipe_from_json(model.config["recipe"])
     except (AttributeError, KeyError, TypeError, UsageError) as error:
         raise InputError(
             f"{model.folder}: its config has no recipe to make a network of ({error}); save or "
             "train it again"
         ) from error
+
+
+def network_from_model(model: SavedModel) -> Network:
+    """The network that was published as `model`."""
+    recipe = model_recipe(model)
     pair = replace(recipe.pair, length=1.0)
     network = Network(len(model.vocabulary), pair, recipe.context, torch.Generator())
     state = network.state_dict()

@@ -27,11 +27,12 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pair2vec.encoders.context import ContextConfig
 from pair2vec.encoders.pair import PairConfig, unit_product_length
 from pair2vec.errors import UsageError
+from pair2vec.ranges import Count, Range, Share, check_ranges
 from pair2vec.training.batches import NegativesConfig
 from pair2vec.training.optim import TrainingConfig
 from pair2vec.triples.epoch import TriplesConfig
@@ -63,6 +64,31 @@ class Recipe:
                 f"pair.dimension is {self.pair.dimension} and context.dimension "
                 f"{self.context.dimension}; their vectors are multiplied, so make them equal"
             )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ContinuedConfig:
+    """How a published model goes on with another corpus."""
+
+    min_count: Count = 5
+    """New words that occur less often in the corpus are left out."""
+    known: Annotated[float, Range(least=0, most=1_000_000)] = 1.0
+    """What an occurrence in the model's text weighs beside one in the corpus: a word with n in the
+    corpus and m in the model's text learns at n / (n + known · m) of the rate; 0 lets all words
+    learn alike."""
+    encoders: Share = 0.0
+    """The share of the rate at which R and C learn; 0 keeps them, and the relation head, as they
+    are."""
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ContinuedRecipe(Recipe):
+    """Of a run that goes on from a published model."""
+
+    continued: ContinuedConfig = field(default_factory=ContinuedConfig)
 
 
 def paper() -> Recipe:
@@ -180,10 +206,18 @@ def find_recipe(name: str) -> Recipe:
 
 def resolve(name: str | None, config: Path | None, assignments: Iterable[str]) -> Recipe:
     """The named recipe, changed by a TOML file, changed by ``key=value`` assignments."""
+    settings = read_settings(name, config, assignments)
+    return with_settings(find_recipe(settings.pop("recipe", "fast")), settings)
+
+
+def read_settings(
+    name: str | None, config: Path | None, assignments: Iterable[str]
+) -> dict[str, Any]:
+    """The settings of a TOML file, changed by assignments; ``recipe`` is a name, if given."""
     settings = _read_toml(config) if config else {}
-    named_in_file = str(settings.pop("recipe", "fast"))
+    named = name or settings.pop("recipe", None)
     assign(settings, assignments)
-    return with_settings(find_recipe(name or named_in_file), settings)
+    return settings | ({"recipe": str(named)} if named else {})
 
 
 def assign(settings: dict[str, Any], assignments: Iterable[str]) -> None:
@@ -207,7 +241,8 @@ def with_settings(before: ConfigT, settings: Mapping[str, Any]) -> ConfigT:
 
 def recipe_from_json(saved: Mapping[str, Any]) -> Recipe:
     """The recipe that was saved with ``asdict``; a setting that is not there has its default."""
-    return with_settings(Recipe(name=saved["name"]), saved)
+    kind = ContinuedRecipe if "continued" in saved else Recipe
+    return with_settings(kind(name=saved["name"]), saved)
 
 
 def _read_toml(path: Path) -> dict[str, Any]:

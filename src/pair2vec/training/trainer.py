@@ -6,7 +6,7 @@ A run can be resumed from any checkpoint, and is then the same run, to the bit.
 import logging
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, Protocol
@@ -119,6 +119,13 @@ class NoAuxiliaryTask:
         return PublishedPart({}, {})
 
 
+class TrainedNetwork(NamedTuple):
+    """A network to go on from, and which of its parameters learn more slowly (`StepModel`)."""
+
+    network: Network
+    shares: Mapping[str, Tensor]
+
+
 class DivergedError(Pair2vecError):
     """The loss or its gradient is not finite."""
 
@@ -130,7 +137,7 @@ class Trainer:
         self,
         corpus: Corpus,
         recipe: Recipe,
-        vectors: Tensor,
+        start: Tensor | TrainedNetwork,
         neighbours: Tensor | None,
         run_context: RunContext,
         auxiliary: AuxiliaryTask | None = None,
@@ -140,7 +147,8 @@ class Trainer:
         Args:
             corpus: What to train on.
             recipe: All settings.
-            vectors: (V, D), the initial values of both word tables.
+            start: (V, D), the initial values of both word tables of a new network; or one that
+                has learnt before.
             neighbours: Of `nearest_words`, for typed negatives; None for no such negatives.
             run_context: Folder, device, callbacks and ranks.
             auxiliary: Another loss, in turns with the objective; none by default.
@@ -156,11 +164,10 @@ class Trainer:
                 f"training.batch is {self._config.batch}, which {self.ranks.world_size} ranks "
                 "cannot share; raise it, or train on fewer"
             )
-        generator = torch.Generator().manual_seed(self._config.seed)
-        self.network = Network(len(corpus.vocabulary), recipe.pair, recipe.context, generator)
-        self.network.pair_words.copy_(vectors)
-        self.network.context_words.copy_(vectors)
-        self.network.to(device)
+        if isinstance(start, Tensor):
+            start = TrainedNetwork(_new_network(recipe, start), {})
+        self.network = start.network.to(device)
+        self._shares = {name: share.to(device) for name, share in start.shares.items()}
         triples = TripleStream(corpus, recipe.triples)
         self._negatives = NegativeSampler.of_triples(
             recipe.negatives, corpus.vocabulary.counts, triples, neighbours, device
@@ -192,8 +199,11 @@ class Trainer:
         return min(self._config.steps or by_epochs, by_epochs) or 1
 
     def _make_step(self) -> Step:
-        model = StepModel(self.network, self._optimiser, self._config, self._negatives.typed)
-        if not uses_cuda_graph(self._config.step_mode, self._run_context.device):
+        model = StepModel(
+            self.network, self._optimiser, self._config, self._negatives.typed, self._shares
+        )
+        captured = uses_cuda_graph(self._config.step_mode, self._run_context.device)
+        if self._shares or not captured:
             return PlainStep(model, self.ranks)
         if self.ranks.world_size == 1:
             return CudaGraphStep(model)
@@ -379,6 +389,14 @@ class Trainer:
         self.step = checkpoint.step
         self._position = EpochPosition(*state["place"])
         _log.info("resumed from step %d", self.step)
+
+
+def _new_network(recipe: Recipe, vectors: Tensor) -> Network:
+    generator = torch.Generator().manual_seed(recipe.training.seed)
+    network = Network(len(vectors), recipe.pair, recipe.context, generator)
+    network.pair_words.copy_(vectors)
+    network.context_words.copy_(vectors)
+    return network
 
 
 class Validation:
