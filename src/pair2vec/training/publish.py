@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 
 from pair2vec.encoders.pair import MlpPair, MultiplyPair
 from pair2vec.errors import InputError, UsageError
-from pair2vec.model.folder import PatternCount, SavedModel, load_model, save_model
+from pair2vec.model.folder import (
+    TRAINING_FOLDER,
+    PatternCount,
+    SavedModel,
+    checkpoint_model,
+    load_model,
+    remove_checkpoint_models,
+    save_model,
+)
 from pair2vec.model.tensors import Precision
 from pair2vec.text.corpus import Corpus
 from pair2vec.text.patterns import context_text
@@ -23,6 +31,8 @@ from pair2vec.triples.epoch import TriplesConfig, TripleStream
 _PUBLISHED_METRICS = ("loss", "positives_above_half")
 _PUBLISHED_NAMES = {"pair_words": "pair.words", "context_words": "context.words"}
 """Where the folder has another name for a tensor than the network."""
+_CHECKPOINT_SAMPLE = 400_000
+"""Triples that the patterns of an unfinished model are counted in: a second's work."""
 _CONTEXT_OUTPUT = "context.value.weight"
 
 
@@ -35,33 +45,73 @@ def publish(
     """
     validation = trainer.validate()
     metrics = {"validation_loss": validation} if validation is not None else {}
-    metrics |= {
-        name: value for name, value in trainer.last_metrics.items() if name in _PUBLISHED_METRICS
-    }
+    with trainer.ranks.rank_zero_first() as is_rank_zero:
+        if is_rank_zero:
+            patterns = mine_patterns(corpus, trainer.recipe.triples)
+            config = {"name": out.resolve().name, "metrics": metrics}
+            _save(trainer, corpus, out, config, patterns, precision, overwrite=overwrite)
+            remove_checkpoint_models(out / TRAINING_FOLDER)
+    return load_model(out)
+
+
+class CheckpointPublisher:
+    """Publishes an unfinished network beside its checkpoint, to be asked as it is."""
+
+    def __init__(self, corpus: Corpus, out: Path, precision: Precision) -> None:
+        self._corpus, self._out, self._precision = corpus, out, precision
+        self._patterns: list[PatternCount] | None = None
+
+    def __call__(self, trainer: Trainer) -> None:
+        """Write the model of this step; then remove that of an earlier one."""
+        if self._patterns is None:
+            triples = trainer.recipe.triples
+            self._patterns = mine_patterns(self._corpus, triples, sample=_CHECKPOINT_SAMPLE)
+        folder = checkpoint_model(self._out, trainer.step)
+        config = {
+            "name": f"{self._out.resolve().name}, unfinished",
+            "metrics": {},
+            "checkpoint": {"step": trainer.step, "steps": trainer.total_steps},
+        }
+        _save(
+            trainer, self._corpus, folder, config, self._patterns, self._precision, overwrite=True
+        )
+        remove_checkpoint_models(self._out / TRAINING_FOLDER, but=folder)
+
+
+def _save(
+    trainer: Trainer,
+    corpus: Corpus,
+    folder: Path,
+    config: dict[str, Any],
+    patterns: list[PatternCount],
+    precision: Precision,
+    *,
+    overwrite: bool,
+) -> None:
     added = trainer.auxiliary.published(trainer.network)
-    config = {
-        "name": out.resolve().name,
+    last = trainer.last_metrics.items()
+    whole_config = {
+        "name": config["name"],
         "created": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "recipe": asdict(trainer.recipe),
         "corpus": corpus_record(corpus),
         "triples": trainer.triples,
-        "metrics": metrics,
+        **config,
+        "metrics": config["metrics"]
+        | {name: value for name, value in last if name in _PUBLISHED_METRICS},
         **added.facts,
     }
     tensors = {name: t.detach().float().cpu().numpy() for name, t in added.tensors.items()}
-    with trainer.ranks.rank_zero_first() as is_rank_zero:
-        if is_rank_zero:
-            save_model(
-                out,
-                published_arrays(trainer.network) | tensors,
-                corpus.vocabulary,
-                config,
-                patterns=mine_patterns(corpus, trainer.recipe.triples),
-                precision=precision,
-                overwrite=overwrite,
-                is_claimed=True,
-            )
-    return load_model(out)
+    save_model(
+        folder,
+        published_arrays(trainer.network) | tensors,
+        corpus.vocabulary,
+        whole_config,
+        patterns=patterns,
+        precision=precision,
+        overwrite=overwrite,
+        is_claimed=True,
+    )
 
 
 def corpus_record(corpus: Corpus) -> dict[str, Any]:
@@ -133,9 +183,11 @@ def trainable_network(
     return network
 
 
-def mine_patterns(corpus: Corpus, triples: TriplesConfig, most: int = 5_000) -> list[PatternCount]:
+def mine_patterns(
+    corpus: Corpus, triples: TriplesConfig, most: int = 5_000, sample: int = 4_000_000
+) -> list[PatternCount]:
     """The most frequent patterns between pairs, to explain a pair by."""
-    contexts = frequent_contexts(TripleStream(corpus, triples), most)
+    contexts = frequent_contexts(TripleStream(corpus, triples), most, sample)
     return [PatternCount(context_text(c, corpus.vocabulary), count) for c, count in contexts]
 
 

@@ -32,7 +32,7 @@ from pair2vec.text.vocabulary import SPECIAL_TOKENS
 from pair2vec.training.batches import nearest_words
 from pair2vec.training.checkpoint import check_begun
 from pair2vec.training.distributed import SINGLE_PROCESS, ProcessGroup
-from pair2vec.training.publish import publish
+from pair2vec.training.publish import CheckpointPublisher, publish
 from pair2vec.training.recipes import Recipe, recipe_from_json
 from pair2vec.training.trainer import AuxiliaryTask, RunContext, Trainer, TrainingProgress
 from pair2vec.word_vectors.carry_over import carry_over
@@ -82,7 +82,7 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
         precision: Of the published model.
         resume: Resume from the last checkpoint.
         overwrite: Replace a model, or a training that was begun.
-        report: Called with the metrics now and then.
+        report: Called with the metrics after every `report_steps`, and about once a second.
         should_stop: Called after each step.
         ranks: The process group; rank 0 writes, and every rank gets the model.
     """
@@ -122,7 +122,15 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
                 "without --vectors there are no neighbours to draw typed negatives from: "
                 "all negative words are drawn by frequency"
             )
-        context = RunContext(out / TRAINING_FOLDER, torch_device, report, should_stop, ranks)
+        context = RunContext(
+            out / TRAINING_FOLDER,
+            torch_device,
+            report,
+            should_stop,
+            ranks,
+            show=report,
+            publish_checkpoint=CheckpointPublisher(corpus, out, precision),
+        )
         trainer = Trainer(
             corpus,
             recipe,
