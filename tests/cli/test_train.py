@@ -38,7 +38,8 @@ def test_train_makes_a_model_that_info_describes(world: Path, tmp_path: Path) ->
     done = pair2vec("train", world, "--out", tmp_path / "model", *SMALL, steps)
     assert done.returncode == 0, done.stderr
     assert "no neighbours to draw typed negatives from" in done.stderr
-    assert "step 5 of 20: loss" in done.stderr
+    assert "step 1 of 20: loss" in done.stderr
+    assert "triples an epoch, 1,280 in all: 20 steps of 64; about" in done.stderr
     assert pair2vec("info", tmp_path / "model").stdout == done.stdout
     config = json.loads(pair2vec("info", tmp_path / "model", "--json").stdout)
     assert config["recipe"]["training"]["batch"] == 64

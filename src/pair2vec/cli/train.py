@@ -84,7 +84,6 @@ def train_command(  # noqa: PLR0913, PLR0917 - the options of a command
     from pair2vec.training.recipes import fitted, resolve
     from pair2vec.training.train import Interrupted, begun_recipe
     from pair2vec.training.train import train as train_model
-    from pair2vec.word_vectors.formats import vector_dimension
 
     saved_precision = check_choice("--precision", precision, PRECISIONS)
     has_settings = recipe or config or assignments
@@ -105,7 +104,7 @@ def train_command(  # noqa: PLR0913, PLR0917 - the options of a command
                     recipe,
                     config,
                     assignments or [],
-                    lambda: fitted(opened, vector_dimension(vectors) if vectors else None),
+                    lambda: fitted(opened, _dimension(vectors)),
                 ),
                 vectors=vectors,
                 more_vectors=more_vectors,
@@ -114,6 +113,7 @@ def train_command(  # noqa: PLR0913, PLR0917 - the options of a command
                 resume=resume,
                 overwrite=overwrite,
                 report=report,
+                show=report,
                 should_stop=should_stop,
                 ranks=ranks,
             )
@@ -126,6 +126,13 @@ def train_command(  # noqa: PLR0913, PLR0917 - the options of a command
     if model is None:
         raise typer.Exit(should_stop.exit_code)
     print_table(facts_table(model_facts(model)), quiet=ranks.rank > 0)
+
+
+def _dimension(vectors: Path | None) -> int | None:
+    """Of the vectors in a file, if it is there; that one is missing is said later."""
+    from pair2vec.word_vectors.formats import vector_dimension
+
+    return vector_dimension(vectors) if vectors and vectors.is_file() else None
 
 
 @contextmanager
@@ -320,7 +327,14 @@ def teach_command(  # noqa: PLR0913, PLR0917 - the options of a command
         else:
             with show_progress(TrainingView()) as report:
                 model = teach(
-                    inputs, out, folder, whole, **options, report=report, should_stop=should_stop
+                    inputs,
+                    out,
+                    folder,
+                    whole,
+                    **options,
+                    report=report,
+                    show=report,
+                    should_stop=should_stop,
                 )
     if model is None:
         say("stopped with a checkpoint; give the same command with --resume to continue")

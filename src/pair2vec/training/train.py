@@ -65,6 +65,7 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
     resume: bool = False,
     overwrite: bool = False,
     report: Callable[[TrainingProgress], None] = lambda _: None,
+    show: Callable[[TrainingProgress], None] = lambda _: None,
     should_stop: Callable[[], bool] = lambda: False,
     ranks: ProcessGroup = SINGLE_PROCESS,
 ) -> SavedModel:
@@ -82,7 +83,8 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
         precision: Of the published model.
         resume: Resume from the last checkpoint.
         overwrite: Replace a model, or a training that was begun.
-        report: Called with the metrics after every `report_steps`, and about once a second.
+        report: Called with the metrics after every `report_steps`.
+        show: Called about once a second, for a display.
         should_stop: Called after each step.
         ranks: The process group; rank 0 writes, and every rank gets the model.
     """
@@ -128,7 +130,7 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
             report,
             should_stop,
             ranks,
-            show=report,
+            show=show,
             publish_checkpoint=CheckpointPublisher(corpus, out, precision),
         )
         trainer = Trainer(
