@@ -2,6 +2,7 @@ import bz2
 import gzip
 import hashlib
 import logging
+import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -343,7 +344,8 @@ def test_a_larger_text_asks_more_of_a_word(tokens: int, least: int) -> None:
 def test_a_minimum_count_that_fits_is_chosen_said_and_recorded(
     text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("pair2vec.text.prepare._TOKENS_PER_COUNT", 1_000)
+    module = sys.modules[fitting_min_count.__module__]  # "prepare" is a function as well
+    monkeypatch.setattr(module, "_TOKENS_PER_COUNT", 1_000)
     with caplog.at_level(logging.INFO):
         corpus = prepare([str(text)], tmp_path / "corpus")
     least = corpus.manifest.settings["min_count"]

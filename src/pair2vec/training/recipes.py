@@ -22,6 +22,7 @@ Where the released code of the paper differs from its text, `paper` follows
 """
 
 import difflib
+import logging
 import math
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
@@ -37,6 +38,8 @@ from pair2vec.training.batches import NegativesConfig
 from pair2vec.training.optim import TrainingConfig
 from pair2vec.triples.epoch import TriplesConfig, TripleStream
 from pair2vec.word_vectors.fasttext import SMALL_CORPUS, fitting_dimension
+
+_log = logging.getLogger(__name__)
 
 _NOT_TOML = (ValueError, RecursionError)
 """Raised for what is no TOML, for a number of thousands of digits, for thousands of brackets."""
@@ -188,6 +191,7 @@ def fitted(corpus: Corpus, dimension: int | None = None) -> Recipe:
         context=ContextConfig(dimension=size),
     )
     if tokens >= SMALL_CORPUS:
+        _log.info("recipe fast, which fits %.0f million tokens", tokens / 1e6)
         return sized
     triples, per_epoch = _enough_triples(corpus, sized.triples)
     epochs = min(_MOST_EPOCHS, max(sized.training.epochs, _LEAST_TRIPLES // per_epoch))
@@ -196,6 +200,16 @@ def fitted(corpus: Corpus, dimension: int | None = None) -> Recipe:
     batch = min(_LARGEST_BATCH, max(_SMALLEST_BATCH, batch))
     steps = max(1, epochs * per_epoch // batch)
     is_short = epochs * per_epoch < 2 * _LEAST_TRIPLES
+    validation_steps = max(1, steps // 10)
+    _log.info(
+        "settings that fit %.1f million tokens: %d dimensions, %d epochs, batch %s, a validation "
+        "every %s steps",
+        tokens / 1e6,
+        size,
+        epochs,
+        f"{batch:,}",
+        f"{validation_steps:,}",
+    )
     return replace(
         sized,
         triples=triples,
@@ -206,7 +220,7 @@ def fitted(corpus: Corpus, dimension: int | None = None) -> Recipe:
             epochs=epochs,
             rate=_FITTED_RATE,
             warmup_steps=min(sized.training.warmup_steps, steps // 10),
-            validation_steps=max(1, steps // 10),
+            validation_steps=validation_steps,
             report_steps=max(1, steps // 200),
             checkpoint_minutes=2.0,
             # Compiling and capturing a step would take longer than a run.
