@@ -1,14 +1,13 @@
 """From the first megabytes of a text to a model by the commands as they are: minutes and quality.
 
     python benchmarks/own_text.py TEXT [--megabytes 30] [--bats FOLDER] [--half choose|report]
-        [--folder SCRATCH] [--vectors-option ...] [--train-option ...]
+        [--folder SCRATCH] [--vectors-option=--epochs=10] [--train-option=--set=KEY=VALUE]
 
 Runs ``prepare``, ``vectors`` and ``train`` with their defaults, on the CPU, and prints for each its
 minutes, its CPU minutes, and the forecast it gave beside the truth. Of the model it prints what a
 user would look at first, and its accuracy on BATS among its own most frequent words beside 3CosAdd
 on the vectors that it started from. Settings are to be chosen on one half of BATS's relations
-(``choose``) and reported on the other. Options of a command are changed by ``--vectors-option
---epochs=10``, ``--train-option --set=training.rate=1e-3``; a stage that is done is not done again.
+(``choose``) and reported on the other. A stage that is done is not done again.
 """
 
 import argparse
@@ -102,7 +101,7 @@ def main() -> None:
 def head(path: Path, size: int) -> bytes:
     """The first bytes of a text, to the end of a line."""
     with (lzma.open if path.suffix == ".xz" else open)(path, "rb") as file:
-        return cast("bytes", file.read(size)).rpartition(b"\n")[0]
+        return file.read(size).rpartition(b"\n")[0]
 
 
 def run(name: str, made: Path, arguments: list[str | Path]) -> Stage | None:

@@ -1,11 +1,11 @@
 """What is said of a run before and while it goes: its size, its pace, the time left."""
 
+import time
 from dataclasses import replace
 
 import pytest
 from tests.training.small_run import SMALL, small
 
-from pair2vec.training import forecast
 from pair2vec.training.forecast import Forecast, RunSize, memory_needed
 from pair2vec.training.recipes import fast, tiny
 
@@ -23,7 +23,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(forecast.time, "monotonic", clock.monotonic)
+    monkeypatch.setattr(time, "monotonic", clock.monotonic)
     return clock
 
 

@@ -121,8 +121,8 @@ def train_command(  # noqa: PLR0913, PLR0917 - the options of a command
             command = f"pair2vec train {corpus} --out {out} --resume"
             command += f" --vectors {vectors}" if vectors else ""
             command += f" --more-vectors {more_vectors}" if more_vectors else ""
+            say(f"the model can be asked as it is by now: --model {out}")
             say(f"stopped with a checkpoint; resume with: {command}")
-            say(f"ask it as it is: pair2vec fill ... --model {out}")
     if model is None:
         raise typer.Exit(should_stop.exit_code)
     print_table(facts_table(model_facts(model)), quiet=ranks.rank > 0)
