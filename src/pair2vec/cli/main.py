@@ -1,5 +1,6 @@
 """The ``pair2vec`` command: its subcommands, and how errors become messages and exit codes."""
 
+import os
 import sys
 from typing import Annotated
 
@@ -83,6 +84,9 @@ def _options(
 
 def main() -> None:
     """Run the command; an error is one line and an exit code, never a traceback."""
+    # Before torch is imported. Its threads otherwise spin while they wait for each other, which on
+    # a machine that does anything else makes training on two cores many times slower than on one.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
         app()
     except Pair2vecError as error:

@@ -57,7 +57,14 @@ def prepare_command(  # noqa: PLR0913, PLR0917 - the options of a command
     vocab: Annotated[
         int, typer.Option(min=1, help="Keep this many of the most frequent words.")
     ] = 100_000,
-    min_count: Annotated[int, typer.Option(min=1, help="Drop words that are rarer.")] = 1,
+    min_count: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Drop words that are rarer.",
+            show_default="1, and 1 more for each million tokens, to 5",
+        ),
+    ] = None,
     include: Annotated[
         Path | None,
         typer.Option(

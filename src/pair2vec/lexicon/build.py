@@ -247,7 +247,7 @@ class LexiconWorker:
             pairs = [(judgement.x, judgement.y) for judgement in judged]
             columns = [names.index(judgement.relation) for judgement in judged]
             found = self._relations.predict_proba(pairs, unrelated=self._unrelated)
-            return found[np.arange(len(judged)), columns]  # type: ignore[no-any-return]
+            return found[np.arange(len(judged)), columns]
 
         def inverse(name: str) -> str:
             return self._relations.definition(name).inverse

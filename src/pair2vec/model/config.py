@@ -61,7 +61,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     if not path.exists():
         raise InputError(
             f"{folder}: not a complete model (no {CONFIG_FILE}); if saving it was stopped, "
-            "save it again"
+            "save it again; if it is being trained, wait for its first checkpoint"
         )
     config = parse_config(path)
     if config is None:

@@ -13,6 +13,7 @@ A folder of
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -389,6 +390,27 @@ def _read_vocabulary(path: Path, counts: NDArray[np.int64]) -> Vocabulary:
     if len(vocabulary.ids) != len(vocabulary):
         raise InputError(f"{path}: has a word twice; {REPAIR_HINT}")
     return vocabulary
+
+
+def checkpoint_model(folder: Path, step: int) -> Path:
+    """The folder of the model that an unfinished training in `folder` had become by a step."""
+    return folder / TRAINING_FOLDER / f"step-{step:09d}"
+
+
+def last_checkpoint_model(folder: Path) -> Path | None:
+    """The newest complete one; None for a folder without, and for one of a finished model."""
+    if (folder / CONFIG_FILE).exists():
+        return None
+    paths = (folder / TRAINING_FOLDER).glob(f"step-*/{CONFIG_FILE}")
+    return max((path.parent for path in paths), default=None)
+
+
+def remove_checkpoint_models(training: Path, but: Path | None = None) -> None:
+    """Delete those of a folder of checkpoints, complete or not."""
+    for path in training.glob("step-*"):
+        if path.is_dir() and path != but:
+            (path / CONFIG_FILE).unlink(missing_ok=True)
+            shutil.rmtree(path)
 
 
 def model_facts(saved: SavedModel) -> dict[str, str]:

@@ -107,6 +107,7 @@ def teach(  # noqa: PLR0913 - the options of a command, side by side
     resume: bool = False,
     overwrite: bool = False,
     report: Callable[[TrainingProgress], None] = lambda _: None,
+    show: Callable[[TrainingProgress], None] = lambda _: None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> SavedModel:
     """Label pairs, then train a model on the text and on them, and publish it.
@@ -121,6 +122,7 @@ def teach(  # noqa: PLR0913 - the options of a command, side by side
         resume: Continue what was stopped, be it labelling or training.
         overwrite: Replace a model, or a training that was begun.
         report: Called with the metrics of training.
+        show: Called between reports, as of `train`.
         should_stop: Called after each step of training.
     """
     made = label_pairs(inputs, labels, recipe, device=find_device(device), resume=resume)
@@ -141,6 +143,7 @@ def teach(  # noqa: PLR0913 - the options of a command, side by side
         resume=resume,
         overwrite=overwrite,
         report=report,
+        show=show,
         should_stop=should_stop,
     )
 

@@ -87,6 +87,10 @@ _CORPUS_FILES = (
 )
 """Patterns of the names that a corpus folder may hold."""
 
+_MOST_MIN_COUNT = 5
+"""Also word2vec's and fastText's."""
+_TOKENS_PER_COUNT = 1_000_000
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PrepareConfig:
@@ -94,8 +98,8 @@ class PrepareConfig:
 
     vocabulary: int = 100_000
     """The words that get an id: the most frequent, after those of `include`."""
-    min_count: int = 1
-    """A rarer word gets none, unless it is included."""
+    min_count: int | None = None
+    """A rarer word gets none, unless it is included; None leaves it to `fitting_min_count`."""
     include: IncludedWords | None = None
     piece_bytes: int = PIECE_BYTES
     """Paragraphs longer than this are cut."""
@@ -108,9 +112,9 @@ class PrepareConfig:
     """Whether a dump or compressed text may be cut short: what is whole in it is kept."""
 
     def __post_init__(self) -> None:
-        for name in ("vocabulary", "min_count"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"{name} is {getattr(self, name)}; it must be 1 or more")
+        for name, value in (("vocabulary", self.vocabulary), ("min_count", self.min_count)):
+            if value is not None and value < 1:
+                raise UsageError(f"{name} is {value}; it must be 1 or more")
         if self.encoding is not None:
             object.__setattr__(self, "encoding", canonical_encoding(self.encoding))
 
@@ -125,6 +129,14 @@ class PrepareConfig:
         if self.phrases:
             settings["phrases"] = self.phrases.settings()
         return settings
+
+
+def fitting_min_count(tokens: int) -> int:
+    """How often a word has to occur to get an id: 1 time, and 1 more for each million tokens, to 5.
+
+    What a word means cannot be learned from one sentence, but a small text has no words to spare.
+    """
+    return min(_MOST_MIN_COUNT, 1 + tokens // _TOKENS_PER_COUNT)
 
 
 class PrepareProgress(NamedTuple):
@@ -368,16 +380,25 @@ class _Run:
 
     def write_corpus(self, engine: Engine) -> None:
         """Choose the vocabulary and write the corpus, its manifest last."""
-        (kept, dropped), joined = self._choose_words(engine)
+        text_tokens = sum(piece.tokens for piece in self.statistics)
+        min_count = self.config.min_count or fitting_min_count(text_tokens)
+        (kept, dropped), joined = self._choose_words(engine, min_count)
         if not kept:
-            raise InputError(
-                f"no word occurs {self.config.min_count} times or more; lower --min-count"
-            )
+            raise InputError(f"no word occurs {min_count} times or more; lower --min-count")
         if len(kept) < self.config.vocabulary:
-            _log.warning(
-                "the vocabulary has %s words: the text has no more that are frequent enough",
-                f"{len(kept):,}",
-            )
+            if self.config.min_count is None and min_count > 1:
+                _log.info(
+                    "the vocabulary has the %s words that occur %d times or more, which suits a "
+                    "text of %s tokens; --min-count changes it",
+                    f"{len(kept):,}",
+                    min_count,
+                    f"{text_tokens:,}",
+                )
+            else:
+                _log.warning(
+                    "the vocabulary has %s words: the text has no more that are frequent enough",
+                    f"{len(kept):,}",
+                )
         vocabulary = Vocabulary(kept)
         if self.config.include:
             words = self.config.include.words
@@ -394,25 +415,25 @@ class _Run:
             writer.finish(
                 version=__version__,
                 documents=sum(piece.documents for piece in self.statistics),
-                text_tokens=sum(piece.tokens for piece in self.statistics) - joined,
+                text_tokens=text_tokens - joined,
                 invalid_bytes=sum(piece.invalid_bytes for piece in self.statistics),
                 words=len(kept),
                 phrases=len(phrases_in(entry.word for entry in kept)),
                 dropped=[list(entry) for entry in dropped],
-                settings=self.config.settings(),
+                settings={**self.config.settings(), "min_count": min_count},
                 sources=[asdict(source) for source in self.sources],
             )
 
-    def _choose_words(self, engine: Engine) -> tuple[VocabularySelection, int]:
+    def _choose_words(self, engine: Engine, min_count: int) -> tuple[VocabularySelection, int]:
         """The vocabulary, and how many tokens fewer the text has where its phrases are joined."""
         include = self.config.include
-        phrases = self._find_phrases(engine)
+        phrases = self._find_phrases(engine, min_count)
         while True:
             counts = self._count_joined(phrases, engine)
             selection = most_frequent(
                 joined_totals(self.totals.items(), counts),
                 self.config.vocabulary,
-                self.config.min_count,
+                min_count,
                 include=include,
             )
             kept = {entry.word for entry in selection.kept}
@@ -426,7 +447,7 @@ class _Run:
                 first = self.config.include or IncludedWords(words=frozenset(phrases))
                 include = replace(first, words=first.words.union(phrases))
 
-    def _find_phrases(self, engine: Engine) -> list[str]:
+    def _find_phrases(self, engine: Engine, min_count: int) -> list[str]:
         config, include = self.config.phrases, self.config.include
         included = frozenset(phrases_in(include.words)) if include else frozenset()
         if config is None:
@@ -436,7 +457,7 @@ class _Run:
             self.totals.items,
             partial(self._joining, engine),
             words=self.config.vocabulary,
-            min_count=self.config.min_count,
+            min_count=min_count,
             included=included,
         )
 

@@ -14,6 +14,7 @@ import logging
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,7 +22,7 @@ from torch import Tensor
 
 from pair2vec.arrays import FloatArray, normalise, safe_norms
 from pair2vec.errors import UsageError
-from pair2vec.model.folder import SavedModel, load_model, save_model
+from pair2vec.model.folder import SavedModel, save_model
 from pair2vec.model.tensors import Precision
 from pair2vec.runtime.checksums import CHECKSUMS
 from pair2vec.text.corpus import Corpus, with_vocabulary
@@ -31,7 +32,6 @@ from pair2vec.training.publish import (
     corpus_record,
     model_recipe,
     published_arrays,
-    run_metrics,
     trainable_network,
 )
 from pair2vec.training.recipes import (
@@ -315,23 +315,27 @@ def _context_words(model: SavedModel, vocabulary: Vocabulary) -> int:
     return special + int(np.count_nonzero(vocabulary.counts[special:] >= least))
 
 
-def publish_continued(
-    trainer: Trainer, begun: Continuation, out: Path, precision: Precision, *, overwrite: bool
-) -> SavedModel:
-    """Write the new model: the tables as they are now, and all else that the old one has.
+class ContinuedWriter:
+    """Of a network that goes on from a model: its tables, and all else that the model has."""
 
-    All ranks validate; rank 0 writes.
-    """
-    model, metrics = begun.model, run_metrics(trainer)
-    arrays = published_arrays(trainer.network)
-    arrays[_CONTEXT_WORDS] = arrays[_CONTEXT_WORDS][: begun.context_words]
-    config = {
-        # What was measured on the other model, or says how it was made small, is not true of this.
-        **{name: fact for name, fact in model.config.items() if name not in _NOT_KEPT},
-        "name": out.resolve().name,
-        "created": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "metrics": metrics,
-        CONTINUED_KEY: {
+    def __init__(self, begun: Continuation) -> None:
+        self._begun = begun
+
+    def __call__(
+        self,
+        trainer: Trainer,
+        folder: Path,
+        facts: dict[str, Any],
+        sample: int,
+        precision: Precision,
+        *,
+        overwrite: bool,
+    ) -> None:
+        del sample
+        begun, model = self._begun, self._begun.model
+        arrays = published_arrays(trainer.network)
+        arrays[_CONTEXT_WORDS] = arrays[_CONTEXT_WORDS][: begun.context_words]
+        record = {
             "model": model.config.get("name"),
             "fingerprint": model.fingerprint,
             "precision": model.config["precision"],
@@ -341,18 +345,21 @@ def publish_continued(
             "settings": asdict(begun.config),
             "training": asdict(trainer.recipe.training),
             **({"before": model.config[CONTINUED_KEY]} if CONTINUED_KEY in model.config else {}),
-        },
-    }
-    with trainer.ranks.rank_zero_first() as is_rank_zero:
-        if is_rank_zero:
-            save_model(
-                out,
-                {name: model.array(name) for name in model.names} | arrays,
-                begun.vocabulary,
-                config,
-                patterns=model.patterns(),
-                precision=precision,
-                overwrite=overwrite,
-                is_claimed=True,
-            )
-    return load_model(out)
+        }
+        save_model(
+            folder,
+            {name: model.array(name) for name in model.names} | arrays,
+            begun.vocabulary,
+            {
+                # What was measured on the other model, or says how it was made small, is not true
+                # of this.
+                **{name: fact for name, fact in model.config.items() if name not in _NOT_KEPT},
+                "created": datetime.datetime.now(datetime.UTC).date().isoformat(),
+                CONTINUED_KEY: record,
+                **facts,
+            },
+            patterns=model.patterns(),
+            precision=precision,
+            overwrite=overwrite,
+            is_claimed=True,
+        )

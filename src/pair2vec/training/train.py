@@ -33,12 +33,12 @@ from pair2vec.training.batches import nearest_words
 from pair2vec.training.checkpoint import check_begun
 from pair2vec.training.continuation import (
     Continuation,
+    ContinuedWriter,
     check_continued,
     continue_from,
-    publish_continued,
 )
 from pair2vec.training.distributed import SINGLE_PROCESS, ProcessGroup
-from pair2vec.training.publish import publish
+from pair2vec.training.publish import CheckpointPublisher, NetworkWriter, publish
 from pair2vec.training.recipes import ContinuedRecipe, Recipe, recipe_from_json
 from pair2vec.training.trainer import (
     AuxiliaryTask,
@@ -78,6 +78,7 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
     resume: bool = False,
     overwrite: bool = False,
     report: Callable[[TrainingProgress], None] = lambda _: None,
+    show: Callable[[TrainingProgress], None] = lambda _: None,
     should_stop: Callable[[], bool] = lambda: False,
     ranks: ProcessGroup = SINGLE_PROCESS,
 ) -> SavedModel:
@@ -97,7 +98,8 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
         precision: Of the published model.
         resume: Resume from the last checkpoint.
         overwrite: Replace a model, or a training that was begun.
-        report: Called with the metrics now and then.
+        report: Called with the metrics after every `report_steps`.
+        show: Called about once a second, for a display.
         should_stop: Called after each step.
         ranks: The process group; rank 0 writes, and every rank gets the model.
     """
@@ -137,7 +139,16 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
                 "without --vectors there are no neighbours to draw typed negatives from: "
                 "all negative words are drawn by frequency"
             )
-        context = RunContext(out / TRAINING_FOLDER, torch_device, report, should_stop, ranks)
+        write = ContinuedWriter(begun.continuation) if begun.continuation else NetworkWriter(corpus)
+        context = RunContext(
+            out / TRAINING_FOLDER,
+            torch_device,
+            report,
+            should_stop,
+            ranks,
+            show=show,
+            publish_checkpoint=CheckpointPublisher(write, out, precision),
+        )
         trainer = Trainer(
             corpus,
             recipe,
@@ -146,15 +157,11 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
             context,
             task.make(torch_device) if task else None,
         )
-        continuation = begun.continuation
         del begun  # its vectors are as large as the tables they were copied into
         with torch_threads(recipe.training.threads), select_device(torch_device):
             if not trainer.run():
                 raise Interrupted
-        overwrite = overwrite or resume
-        if continuation:
-            return publish_continued(trainer, continuation, out, precision, overwrite=overwrite)
-        return publish(trainer, corpus, out, precision, overwrite=overwrite)
+        return publish(trainer, write, out, precision, overwrite=overwrite or resume)
 
 
 def _check_call(

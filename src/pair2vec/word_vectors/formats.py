@@ -20,7 +20,7 @@ import lzma
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -34,7 +34,7 @@ from pair2vec.errors import InputError, UsageError
 from pair2vec.runtime.storage import writing
 from pair2vec.text.sources import Source
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
-from pair2vec.word_vectors.fasttext_format import MAGIC, read_fasttext_model
+from pair2vec.word_vectors.fasttext_format import MAGIC, read_fasttext_model, read_header
 from pair2vec.word_vectors.vector_file import (
     MAX_DIMENSION,
     PHRASE_JOINT,
@@ -92,6 +92,17 @@ def read_word_vectors(path: str | os.PathLike[str], vocabulary: Vocabulary) -> W
             "vocabulary; are they of the same language?"
         )
     return WordVectors(vocabulary, vectors, found)
+
+
+def vector_dimension(path: str | os.PathLike[str]) -> int:
+    """The dimension of the vectors in a file, from its beginning.
+
+    Raises:
+        InputError: the file does not exist, or holds something else.
+    """
+    with _open_stream(os.fspath(path)) as stream:
+        is_fasttext = stream.peek(len(MAGIC)) == MAGIC
+        return (read_header(stream) if is_fasttext else _open_table(stream)).dimension
 
 
 def read_first_vectors(path: str | os.PathLike[str], count: int) -> FloatArray:
@@ -167,22 +178,25 @@ def _compressing(
     return lzma.LZMAFile(file, "wb") if suffix == ".xz" else nullcontext(file)
 
 
-def _read_file(name: str, matcher: WordMatcher) -> FloatArray:
+@contextmanager
+def _open_stream(name: str) -> Iterator[ByteStream]:
     if not Path(name).exists():
         raise InputError(f"{name}: no such file")
     if Path(name).is_dir():
         raise InputError(f"{name}: a folder; name the file of word vectors in it")
     with Source(name) as source:
-        return _read(ByteStream(name, source.blocks(map)), matcher)
+        stream = ByteStream(name, source.blocks(map))
+        if not stream.peek(1):
+            raise stream.error("the file is empty")
+        yield stream
 
 
-def _read(stream: ByteStream, matcher: WordMatcher) -> FloatArray:
+def _read_file(name: str, matcher: WordMatcher) -> FloatArray:
     """Recognise the format and read it."""
-    if not stream.peek(1):
-        raise stream.error("the file is empty")
-    if stream.peek(len(MAGIC)) == MAGIC:
-        return read_fasttext_model(stream, matcher)
-    return _read_table(stream, _open_table(stream), matcher)
+    with _open_stream(name) as stream:
+        if stream.peek(len(MAGIC)) == MAGIC:
+            return read_fasttext_model(stream, matcher)
+        return _read_table(stream, _open_table(stream), matcher)
 
 
 class _Row(NamedTuple):
