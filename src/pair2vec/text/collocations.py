@@ -215,7 +215,8 @@ def npmi(
     pmi = log_joint - np.log(left / tokens) - np.log(right / tokens)
     # A text of one bigram alone has p(x, y) = 1, whose limit is 1.
     scores: NDArray[np.float64] = np.ones_like(pmi)
-    return np.divide(pmi, -log_joint, out=scores, where=log_joint < 0)
+    np.divide(pmi, -log_joint, out=scores, where=log_joint < 0)
+    return scores
 
 
 class PieceBigrams(NamedTuple):
