@@ -53,8 +53,19 @@ def text(tmp_path: Path) -> Path:
     return path
 
 
-def config(phrases: PhraseConfig | None = FOUND, **others: object) -> PrepareConfig:
-    return PrepareConfig(**{"vocabulary": 60, "piece_bytes": 4000, **others}, phrases=phrases)
+def config(
+    phrases: PhraseConfig | None = FOUND,
+    vocabulary: int = 60,
+    min_count: int = 1,
+    include: IncludedWords | None = None,
+) -> PrepareConfig:
+    return PrepareConfig(
+        vocabulary=vocabulary,
+        min_count=min_count,
+        include=include,
+        phrases=phrases,
+        piece_bytes=4000,
+    )
 
 
 def files_of(folder: Path) -> dict[str, bytes]:

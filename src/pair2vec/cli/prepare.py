@@ -190,14 +190,18 @@ def phrase_config(
     """The phrases to join; None for none."""
     from pair2vec.text.collocations import PhraseConfig
 
-    given = {"threshold": threshold, "min_count": count}
-    options = {name: value for name, value in given.items() if value is not None}
-    if options and not find:
+    if not find and (threshold, count) != (None, None):
         raise UsageError("--phrase-threshold and --phrase-count are of --phrases: give that, too")
     if path is None and not find:
         return None
     listed = frozenset() if path is None else read_phrases(path)
-    return PhraseConfig(find=find, listed=listed, **options)
+    default = PhraseConfig()
+    return PhraseConfig(
+        find=find,
+        threshold=default.threshold if threshold is None else threshold,
+        min_count=default.min_count if count is None else count,
+        listed=listed,
+    )
 
 
 def read_phrases(path: Path) -> frozenset[str]:

@@ -214,7 +214,9 @@ def npmi(
     log_joint = np.log(together / tokens)
     pmi = log_joint - np.log(left / tokens) - np.log(right / tokens)
     # A text of one bigram alone has p(x, y) = 1, whose limit is 1.
-    return np.divide(pmi, -log_joint, out=np.ones_like(pmi), where=log_joint < 0)
+    scores: NDArray[np.float64] = np.ones_like(pmi)
+    np.divide(pmi, -log_joint, out=scores, where=log_joint < 0)
+    return scores
 
 
 class PieceBigrams(NamedTuple):

@@ -315,11 +315,11 @@ def read_manifest(folder: StoragePath) -> Manifest:
 def _is_consistent(manifest: Manifest) -> bool:
     """Whether all is of its type, and the shards have what the whole has."""
     counts = (manifest.documents, manifest.sentences, manifest.tokens, manifest.text_tokens)
-    counts = (*counts, manifest.words, manifest.phrases, manifest.invalid_bytes)
+    others = (manifest.words, manifest.phrases, manifest.invalid_bytes)
     lists = (manifest.shards, manifest.dropped, manifest.sources)
     sizes = manifest.shards
     if not (
-        all(map(is_size, (*counts, manifest.format)))
+        all(map(is_size, (*counts, *others, manifest.format)))
         and all(isinstance(value, list) for value in lists)
         and isinstance(manifest.settings, dict)
         and isinstance(manifest.version, str)

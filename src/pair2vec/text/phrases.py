@@ -22,6 +22,12 @@ MAX_PHRASE_TOKENS = 5
 """As far as the paper's contexts reach."""
 
 _NO_PHRASE = -1
+_HASHES = 1 << 22
+
+
+def _hash(edges: Int64Array) -> Int64Array:
+    """Multiplicative hashing: Knuth's constant spreads neighbours, of which we keep some bits."""
+    return (edges * 2654435761 >> 16) & (_HASHES - 1)
 
 
 def is_phrase(word: str) -> bool:
@@ -91,6 +97,10 @@ class PhraseTable:
         self._is_first, self._is_second = np.zeros((2, self._words), np.bool_)
         self._is_first[ids[:, 0]], self._is_second[ids[:, 1]] = True, True
         self._levels = list(self._build_levels(ids))
+        # Of the others again most: whether an edge of this hash is there.
+        self._is_hash = np.zeros(_HASHES, np.bool_)
+        for edges, _ in self._levels:
+            self._is_hash[_hash(edges)] = True
 
     def _build_levels(self, ids: Int64Array) -> Iterator[tuple[Int64Array, Int64Array]]:
         """For each length the edges to its nodes, sorted, and the phrase that ends at each node."""
@@ -129,6 +139,8 @@ class PhraseTable:
                 return
             # No word behind a word that is in a phrase is beyond the end, which is in none.
             wanted = self._edges(nodes, own[starts + length - 1])
+            may_be = np.flatnonzero(self._is_hash[_hash(wanted)])
+            starts, wanted = starts[may_be], wanted[may_be]
             rows = np.minimum(np.searchsorted(edges, wanted), len(edges) - 1)
             is_found = edges[rows] == wanted
             starts, nodes = starts[is_found], rows[is_found]

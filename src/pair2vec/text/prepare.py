@@ -13,7 +13,7 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -120,7 +120,8 @@ class PrepareConfig:
 
     def settings(self) -> dict[str, Any]:
         """As JSON; included words by their hash, and no mention of what is not asked for."""
-        settings = asdict(self)
+        # Not by `asdict`, which copies lists of words.
+        settings = {each.name: getattr(self, each.name) for each in fields(self)}
         for name in ("include", "encoding", "phrases", "truncated_ok"):
             if not settings[name]:
                 del settings[name]
@@ -314,6 +315,7 @@ class _Run:
     statistics: list[PieceStatistics] = field(default_factory=list)
     sources: list[SourceRecord] = field(default_factory=list)
     new_tokens: int = 0
+    joined_tokens: int = 0
 
     def encode_sources(self, names: Sequence[str], engine: Engine) -> None:
         """Encode every piece that is not on disk yet, and count the words of all."""
@@ -471,12 +473,14 @@ class _Run:
     def _joining(
         self, engine: Engine, function: Callable[[PieceFile], _Result]
     ) -> Iterator[_Result]:
-        """`_over_pieces` with progress."""
-        tokens = 0
-        for number, result in enumerate(self._over_pieces(engine, function), start=1):
+        """`_over_pieces` with progress, in tokens of all passes so far."""
+        results = self._over_pieces(engine, function)
+        for number, (piece, result) in enumerate(
+            zip(self.statistics, results, strict=True), start=1
+        ):
             yield result
-            tokens += self.statistics[number - 1].tokens
-            self.report(PrepareProgress("join", number, len(self.pieces), tokens))
+            self.joined_tokens += piece.tokens
+            self.report(PrepareProgress("join", number, len(self.pieces), self.joined_tokens))
 
     def _over_pieces(
         self, engine: Engine, function: Callable[[PieceFile], _Result]
