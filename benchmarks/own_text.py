@@ -134,7 +134,8 @@ def print_stages(stages: list[Stage]) -> None:
             f"{stage.name:10}{stage.seconds / 60:9.1f}{stage.cpu_seconds / 60:9.1f}"
             f"   {stage.forecast or '-'}"
         )
-    seconds, cpu = (sum(column) for column in zip(*(stage[1:3] for stage in stages), strict=True))
+    seconds = sum(stage.seconds for stage in stages)
+    cpu = sum(stage.cpu_seconds for stage in stages)
     print(f"{'all':10}{seconds / 60:9.1f}{cpu / 60:9.1f}\n")
 
 

@@ -261,7 +261,7 @@ def _enough_triples(corpus: Corpus, config: TriplesConfig) -> tuple[TriplesConfi
         triples = max(1, TripleStream(corpus, config).expected_triples())
         if 2 * triples >= corpus.manifest.tokens or config.threshold >= 1:
             return config, triples
-        config = replace(config, threshold=10 * config.threshold)
+        config = replace(config, threshold=min(1.0, 10 * config.threshold))
 
 
 RECIPES: dict[str, Callable[[], Recipe]] = {
