@@ -30,6 +30,7 @@ from pair2vec.query.search import (
     repeated_words,
 )
 from pair2vec.query.space import PairSpace, Unknown
+from pair2vec.relations.check import ModelCheck, check_model
 from pair2vec.relations.classifier import RelationClassifier
 from pair2vec.relations.definitions import (
     NONE,
@@ -58,7 +59,7 @@ from pair2vec.text.vocabulary import (
     look_up_word,
 )
 
-__all__ = ["Difference", "Match", "Opposition", "Pair2vec", "PairBatch", "PairMatch"]
+__all__ = ["Difference", "Match", "ModelCheck", "Opposition", "Pair2vec", "PairBatch", "PairMatch"]
 __all__ += ["PatternMatch"]
 __all__ += ["Relation", "RelationBatch", "RelationClassifier", "RelationMatch"]
 __all__ += ["RelationProbability", "Relations", "load"]
@@ -125,6 +126,13 @@ class Pair2vec:
     def info(self) -> dict[str, str]:
         """What is known about the model, as printable values by name."""
         return model_facts(self.saved)
+
+    def check(self) -> ModelCheck:
+        """Whether it is any good: what it answers about common words, and a verdict.
+
+        Takes about ten seconds for a model of 300 dimensions.
+        """
+        return check_model(self)
 
     def pair(
         self, x: str, y: str, *, direction: Direction = "both", normalised: bool = True

@@ -27,11 +27,17 @@ _CONTEXT_OUTPUT = "context.value.weight"
 
 
 def publish(
-    trainer: Trainer, corpus: Corpus, out: Path, precision: Precision, *, overwrite: bool
+    trainer: Trainer,
+    corpus: Corpus,
+    out: Path,
+    precision: Precision,
+    *,
+    vectors: Path | None,
+    overwrite: bool,
 ) -> SavedModel:
     """Write the trained network as a model folder, with all that is known of it.
 
-    All ranks validate; rank 0 writes.
+    All ranks validate; rank 0 writes. `vectors` are those that training started from.
     """
     validation = trainer.validate()
     metrics = {"validation_loss": validation} if validation is not None else {}
@@ -44,6 +50,7 @@ def publish(
         "created": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "recipe": asdict(trainer.recipe),
         "corpus": corpus_record(corpus),
+        "vectors": vectors.name if vectors else None,
         "triples": trainer.triples,
         "metrics": metrics,
         **added.facts,
@@ -72,6 +79,7 @@ def corpus_record(corpus: Corpus) -> dict[str, Any]:
         "documents": manifest.documents,
         "sentences": manifest.sentences,
         "tokens": manifest.tokens,
+        "text_tokens": manifest.text_tokens,
         "sources": [Path(source["name"]).name for source in manifest.sources],
     }
 

@@ -135,7 +135,9 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
         with torch_threads(recipe.training.threads), select_device(torch_device):
             if not trainer.run():
                 raise Interrupted
-        return publish(trainer, corpus, out, precision, overwrite=overwrite or resume)
+        return publish(
+            trainer, corpus, out, precision, vectors=vectors, overwrite=overwrite or resume
+        )
 
 
 def begun_recipe(out: Path) -> Recipe | None:
