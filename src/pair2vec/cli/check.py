@@ -9,12 +9,12 @@ from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 
-from pair2vec.cli.messages import facts_table, print_result, print_table
+from pair2vec.cli.messages import facts_table, print_result, print_table, say
 from pair2vec.cli.options import argument
 from pair2vec.cli.query_io import open_model, percent
+from pair2vec.errors import Pair2vecError
 
 if TYPE_CHECKING:
-    from pair2vec.api import Pair2vec
     from pair2vec.model.folder import SavedModel
     from pair2vec.relations.check import CheckedPair, CheckedRelation, ModelCheck
 
@@ -45,9 +45,15 @@ def print_verdict(saved: SavedModel, *, quiet: bool = False) -> None:
     """The verdict on a model that was just trained, in a few lines."""
     from pair2vec.api import Pair2vec
 
-    if not quiet:
-        asked: Pair2vec = Pair2vec(saved)
-        print_table(verdict_table(asked.check()))
+    if quiet:
+        return
+    try:
+        found = Pair2vec(saved).check()
+    except Pair2vecError as error:
+        # The model is there and complete, whatever is wrong with its answers.
+        say(f"no verdict: {error}")
+    else:
+        print_table(verdict_table(found))
 
 
 def verdict_table(found: ModelCheck) -> Table:

@@ -32,13 +32,13 @@ GOOD_RIGHT, GOOD_BY_PAIRS, GOOD_NAMED = 0.6, 0.5, 0.5
 alone, and, where it was taught to name relations, of the names..."""
 POOR_RIGHT, POOR_BY_PAIRS = 0.2, 0.15
 """... and less than one of these of a poor one."""
-LEAST_PAIRS, LEAST_RELATIONS = 12, 2
-"""Fewer pairs or relations than these say nothing."""
+LEAST_PAIRS, LEAST_RELATIONS, GOOD_PAIRS = 12, 2, 60
+"""Fewer pairs or relations than these say nothing, and fewer than the last not that it is good."""
 UNDECIDED = 0.9
 """A model whose held-out loss is this share of the undecided one has learned next to nothing."""
 LEARNED = 0.6
 """... and one below this share has learned something of its text."""
-COLLAPSED_COSINE, COLLAPSED_RANK = 0.98, 2.0
+COLLAPSED_COSINE, COLLAPSED_RANK = 0.98, 1.1
 """Pair vectors of a higher mean cosine, or a lower effective rank, are the same for any pair."""
 
 _LEAST_PAIRS_EACH = 3
@@ -263,8 +263,8 @@ def judge(
 
 
 def _verdict_on_answers(every: CheckedRelation, names: NamedPairs | None) -> Verdict:
-    is_named = names is None or names.right >= GOOD_NAMED
-    if every.right >= GOOD_RIGHT and every.by_pairs >= GOOD_BY_PAIRS and is_named:
+    may_be_good = every.pairs >= GOOD_PAIRS and (names is None or names.right >= GOOD_NAMED)
+    if may_be_good and every.right >= GOOD_RIGHT and every.by_pairs >= GOOD_BY_PAIRS:
         return "good"
     is_poor = every.right < POOR_RIGHT or every.by_pairs < POOR_BY_PAIRS
     return "poor" if is_poor else "usable"
@@ -495,6 +495,8 @@ def _advice(
             advice += ["or start from a published model: --from wikipedia"]
     if not overfits and tokens and isinstance(triples, int) and triples < _FEW_EPOCHS * tokens:
         advice += ["train for more epochs: --set training.epochs=..."]
+    if not advice and verdict == "poor":
+        advice += ["train it again, or fetch it again: its loss promised better answers"]
     return advice or ["compare it with the bundled model: pair2vec check"]
 
 
