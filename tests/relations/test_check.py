@@ -84,10 +84,12 @@ def test_between_good_and_poor_a_model_is_usable() -> None:
     wrong_names = NAMES._replace(right=0.2)
     assert judge(LOSS, GOOD, wrong_names, SPREAD, COVERAGE)[0] == "usable"
     few = answered(1.0, 1.0, 1.0, pairs=20)
-    assert judge(LOSS, few, None, SPREAD, COVERAGE)[0] == "usable"
+    verdict, reasons = judge(LOSS, few, None, SPREAD, COVERAGE)
+    assert verdict == "usable"
+    assert reasons[-1] == "it knows 20 of our pairs, too few to call it good"
 
 
-@pytest.mark.parametrize("analogies", [[], answered(1.0, 1.0, 1.0, pairs=10), GOOD[:1]])
+@pytest.mark.parametrize("analogies", [[], answered(1.0, 1.0, 1.0, pairs=8), GOOD[:1]])
 def test_of_too_few_questions_nothing_is_concluded(analogies: list[CheckedRelation]) -> None:
     verdict, reasons = judge(LOSS, analogies, None, SPREAD, COVERAGE)
     assert verdict == "can't tell"

@@ -32,7 +32,7 @@ GOOD_RIGHT, GOOD_BY_PAIRS, GOOD_NAMED = 0.6, 0.5, 0.5
 alone, and, where it was taught to name relations, of the names..."""
 POOR_RIGHT, POOR_BY_PAIRS = 0.2, 0.15
 """... and less than one of these of a poor one."""
-LEAST_PAIRS, LEAST_RELATIONS, GOOD_PAIRS = 12, 2, 60
+LEAST_PAIRS, LEAST_RELATIONS, GOOD_PAIRS = 10, 2, 60
 """Fewer pairs or relations than these say nothing, and fewer than the last not that it is good."""
 UNDECIDED = 0.9
 """A model whose held-out loss is this share of the undecided one has learned next to nothing."""
@@ -276,6 +276,8 @@ def _answers_in_words(every: CheckedRelation, names: NamedPairs | None) -> Itera
         f"{every.by_pairs:.0%} by pair vectors alone and {every.by_words:.0%} by word vectors "
         f"alone (chance: {every.chance:.1%})"
     )
+    if every.pairs < GOOD_PAIRS:
+        yield f"it knows {every.pairs} of our pairs, too few to call it good"
     if names:
         yield f"it names {names.right:.0%} of {names.pairs} relations right"
 
@@ -489,7 +491,7 @@ def _advice(
     is_small = tokens is not None and tokens < _MUCH_TEXT
     overfits = bool(loss and loss.training and loss.loss > _OVERFITTED * loss.training)
     if is_small or overfits:
-        has = f"it had {tokens / 1e6:.1f} M tokens" if tokens else "it learned its text by heart"
+        has = f"it had {tokens:,} tokens" if tokens else "it learned its text by heart"
         advice += [f"give it more text ({has}; the bundled model had 126 M)"]
         if coverage.english:
             advice += ["or start from a published model: --from wikipedia"]
