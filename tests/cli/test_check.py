@@ -80,7 +80,7 @@ def test_the_verdict_on_a_trained_model_is_never_an_error(
     print_verdict(load_model(folder))
     assert capsys.readouterr().out.startswith("verdict  can't tell")
 
-    def fails(self: Pair2vec) -> Any:  # noqa: ANN401
+    def fails(self: Pair2vec) -> Any:
         raise InputError("the model has weights beyond all measure")
 
     monkeypatch.setattr(Pair2vec, "check", fails)

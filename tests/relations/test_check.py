@@ -16,6 +16,7 @@ from pair2vec.api import Pair2vec, load
 from pair2vec.model.folder import load_model
 from pair2vec.model.resolve import bundled_models
 from pair2vec.model.tensors import tensor_bytes
+from pair2vec.query.space import sampled_pairs
 from pair2vec.relations import check
 from pair2vec.relations.check import (
     CheckedRelation,
@@ -132,7 +133,7 @@ def test_the_loss_is_the_recorded_one_also_of_a_smaller_model() -> None:
 
 def test_the_spread_is_that_of_all_pairs_of_vectors(tmp_path: Path) -> None:
     space = load(save_tiny_model(tmp_path / "model")).space
-    vectors = space.pairs(*check.sampled_pairs(space.pairs.words)).astype(np.float64)
+    vectors = space.pairs(*sampled_pairs(space.pairs.words)).astype(np.float64)
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     cosines = (unit @ unit.T)[~np.eye(len(unit), dtype=bool)]
     spread = pair_spread(space)
