@@ -18,7 +18,7 @@ import machine
 from pair2vec.api import load
 from pair2vec.model.folder import SavedModel, load_model, save_model
 from pair2vec.model.resolve import find_model
-from pair2vec.relations.check import ModelCheck
+from pair2vec.relations.verdict import ModelCheck
 
 COLUMNS = ("verdict", "loss", "right", "by pairs", "by words", "named", "cosine", "rank", "seconds")
 

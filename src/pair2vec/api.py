@@ -30,7 +30,7 @@ from pair2vec.query.search import (
     repeated_words,
 )
 from pair2vec.query.space import PairSpace, Unknown
-from pair2vec.relations.check import ModelCheck, check_model
+from pair2vec.relations.check import check_model
 from pair2vec.relations.classifier import RelationClassifier
 from pair2vec.relations.definitions import (
     NONE,
@@ -51,6 +51,7 @@ from pair2vec.relations.relate import (
 )
 from pair2vec.relations.relations import Relations
 from pair2vec.relations.sentence_features import Difference
+from pair2vec.relations.verdict import ModelCheck
 from pair2vec.text.vocabulary import (
     SPECIAL_TOKENS,
     Vocabulary,

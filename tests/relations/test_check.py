@@ -19,16 +19,18 @@ from pair2vec.model.tensors import tensor_bytes
 from pair2vec.query.space import sampled_pairs
 from pair2vec.relations import check
 from pair2vec.relations.check import (
+    held_out_loss,
+    known_pairs,
+    pair_spread,
+    vocabulary_coverage,
+)
+from pair2vec.relations.verdict import (
     CheckedRelation,
     Coverage,
     HeldOutLoss,
     NamedPairs,
     PairSpread,
-    held_out_loss,
     judge,
-    known_pairs,
-    pair_spread,
-    vocabulary_coverage,
 )
 from pair2vec.text.vocabulary import Vocabulary
 
@@ -129,6 +131,8 @@ def test_the_loss_is_the_recorded_one_also_of_a_smaller_model() -> None:
     assert held_out_loss(shrunk) == (1.5, 9 * math.log(2), 1.25)
     assert held_out_loss({"recipe": recipe}) is None
     assert held_out_loss({"metrics": metrics}) is None
+    odd = {"metrics": {"validation_loss": "low"}, "recipe": {"negatives": 3}, "shrunk": "yes"}
+    assert held_out_loss(odd) is None
 
 
 def test_the_spread_is_that_of_all_pairs_of_vectors(tmp_path: Path) -> None:

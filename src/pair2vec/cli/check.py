@@ -16,7 +16,7 @@ from pair2vec.errors import Pair2vecError
 
 if TYPE_CHECKING:
     from pair2vec.model.folder import SavedModel
-    from pair2vec.relations.check import CheckedPair, CheckedRelation, ModelCheck
+    from pair2vec.relations.verdict import CheckedPair, CheckedRelation, ModelCheck
 
 _UNRECORDED = "not recorded"
 
