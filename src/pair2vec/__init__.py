@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from pair2vec.api import (
         Difference,
         Match,
+        ModelCheck,
         Opposition,
         Pair2vec,
         PairBatch,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Difference",
     "Match",
+    "ModelCheck",
     "Opposition",
     "Pair2vec",
     "PairBatch",

@@ -30,6 +30,7 @@ from pair2vec.query.search import (
     repeated_words,
 )
 from pair2vec.query.space import PairSpace, Unknown
+from pair2vec.relations.check import check_model
 from pair2vec.relations.classifier import RelationClassifier
 from pair2vec.relations.definitions import (
     NONE,
@@ -50,6 +51,7 @@ from pair2vec.relations.relate import (
 )
 from pair2vec.relations.relations import Relations
 from pair2vec.relations.sentence_features import Difference
+from pair2vec.relations.verdict import ModelCheck
 from pair2vec.text.vocabulary import (
     SPECIAL_TOKENS,
     Vocabulary,
@@ -58,7 +60,7 @@ from pair2vec.text.vocabulary import (
     look_up_word,
 )
 
-__all__ = ["Difference", "Match", "Opposition", "Pair2vec", "PairBatch", "PairMatch"]
+__all__ = ["Difference", "Match", "ModelCheck", "Opposition", "Pair2vec", "PairBatch", "PairMatch"]
 __all__ += ["PatternMatch"]
 __all__ += ["Relation", "RelationBatch", "RelationClassifier", "RelationMatch"]
 __all__ += ["RelationProbability", "Relations", "load"]
@@ -125,6 +127,13 @@ class Pair2vec:
     def info(self) -> dict[str, str]:
         """What is known about the model, as printable values by name."""
         return model_facts(self.saved)
+
+    def check(self) -> ModelCheck:
+        """Whether it is any good: what it answers about common words, and a verdict.
+
+        Takes about ten seconds for a model of 300 dimensions.
+        """
+        return check_model(self)
 
     def pair(
         self, x: str, y: str, *, direction: Direction = "both", normalised: bool = True

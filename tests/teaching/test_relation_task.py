@@ -271,7 +271,8 @@ def test_the_published_head_computes_what_was_trained(corpus: Corpus, tmp_path: 
     assert trainer.run()
     with torch.no_grad():
         task.head.negation.copy_(torch.tensor([0.5, 2, -1, 3, 0]))
-    saved = publish(trainer, NetworkWriter(corpus), tmp_path / "model", "float32", overwrite=False)
+    writer = NetworkWriter(corpus, vectors=None)
+    saved = publish(trainer, writer, tmp_path / "model", "float32", overwrite=False)
     x, y = random_pairs(vocabulary, 300, 5)
     x, y = np.append(x, vocabulary.ids["able"]), np.append(y, vocabulary.ids["unable"])
     expected = head_scores(task.head, trainer.network, vocabulary, x, y).numpy()

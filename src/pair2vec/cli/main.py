@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from pair2vec.cli.check import check
 from pair2vec.cli.counts import contexts, pmi_command
 from pair2vec.cli.demo import demo
 from pair2vec.cli.evaluate import eval_app, report
@@ -28,7 +29,7 @@ _COMMANDS = (
     *(prepare_command, vectors, train_command, teach_command, demo),
     *(relate, opposed, fill, pair, analogy, nearest, neighbours, score_command),
     *(pmi_command, contexts, lexicon),
-    *(info, models, describe, shrink, push, report),
+    *(check, info, models, describe, shrink, push, report),
     *(serve, mcp),
 )
 

@@ -14,6 +14,7 @@ from rich.console import Group
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from pair2vec.cli.check import print_verdict
 from pair2vec.cli.messages import (
     ProgressView,
     duration,
@@ -137,6 +138,7 @@ def train_command(  # noqa: PLR0913, PLR0917 - the options of a command
     if model is None:
         raise typer.Exit(should_stop.exit_code)
     print_table(facts_table(model_facts(model)), quiet=ranks.rank > 0)
+    print_verdict(model, quiet=ranks.rank > 0)
 
 
 def _dimension(vectors: Path | None) -> int | None:
@@ -351,6 +353,7 @@ def teach_command(  # noqa: PLR0913, PLR0917 - the options of a command
         say("stopped with a checkpoint; give the same command with --resume to continue")
         raise typer.Exit(should_stop.exit_code)
     print_table(facts_table(model_facts(model)))
+    print_verdict(model)
 
 
 def vectors(  # noqa: PLR0913, PLR0917 - the options of a command

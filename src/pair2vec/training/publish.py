@@ -65,8 +65,10 @@ class ModelWriter(Protocol):
 class NetworkWriter:
     """Of a network that is trained from the beginning."""
 
-    def __init__(self, corpus: Corpus) -> None:
+    def __init__(self, corpus: Corpus, vectors: Path | None) -> None:
+        """Write a model of `corpus`; its words began with `vectors`, or with random ones."""
         self._corpus = corpus
+        self._vectors = vectors.name if vectors else None
         self._mine_patterns = cache(partial(mine_patterns, corpus))
 
     def __call__(
@@ -89,6 +91,7 @@ class NetworkWriter:
                 "created": datetime.datetime.now(datetime.UTC).date().isoformat(),
                 "recipe": asdict(trainer.recipe),
                 "corpus": corpus_record(self._corpus),
+                "vectors": self._vectors,
                 "triples": trainer.triples,
                 **facts,
                 **added.facts,
@@ -105,7 +108,7 @@ def publish(
 ) -> SavedModel:
     """Write the trained network as a model folder, with all that is known of it.
 
-    All ranks validate; rank 0 writes.
+    All ranks validate; rank 0 writes. `vectors` are those that training started from.
     """
     validation = trainer.validate()
     metrics = {"validation_loss": validation} if validation is not None else {}
@@ -148,6 +151,7 @@ def corpus_record(corpus: Corpus) -> dict[str, Any]:
         "documents": manifest.documents,
         "sentences": manifest.sentences,
         "tokens": manifest.tokens,
+        "text_tokens": manifest.text_tokens,
         "sources": [Path(source["name"]).name for source in manifest.sources],
     }
 

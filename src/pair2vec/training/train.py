@@ -139,7 +139,11 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
                 "without --vectors there are no neighbours to draw typed negatives from: "
                 "all negative words are drawn by frequency"
             )
-        write = ContinuedWriter(begun.continuation) if begun.continuation else NetworkWriter(corpus)
+        write = (
+            ContinuedWriter(begun.continuation)
+            if begun.continuation
+            else NetworkWriter(corpus, vectors)
+        )
         context = RunContext(
             out / TRAINING_FOLDER,
             torch_device,
