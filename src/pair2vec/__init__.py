@@ -7,6 +7,7 @@ from pair2vec.version import __version__
 
 if TYPE_CHECKING:
     from pair2vec.api import (
+        PAPER_WEIGHTS,
         Difference,
         Match,
         Opposition,
@@ -20,10 +21,12 @@ if TYPE_CHECKING:
         RelationMatch,
         RelationProbability,
         Relations,
+        SlotWeights,
         load,
     )
 
 __all__ = [
+    "PAPER_WEIGHTS",
     "Difference",
     "Match",
     "Opposition",
@@ -37,6 +40,7 @@ __all__ = [
     "RelationMatch",
     "RelationProbability",
     "Relations",
+    "SlotWeights",
     "__version__",
     "load",
 ]

@@ -16,17 +16,22 @@ from pair2vec.model.resolve import find_model
 from pair2vec.query.pair_encoder import Direction, Role, directed_vectors
 from pair2vec.query.search import (
     AnalogyScorer,
+    NEAREST_ALPHA,
+    PAPER_WEIGHTS,
+    SLOT_WEIGHTS,
     Match,
     PairMatch,
     PatternMatch,
     RelationMatch,
     Search,
     SlotScorer,
+    SlotWeights,
     WordSearch,
     all_pairs,
     analogous_pairs,
-    check_prior,
-    pair_cosines,
+    check_alpha,
+    check_weights,
+    nearest_scores,
     repeated_words,
 )
 from pair2vec.query.space import PairSpace, Unknown
@@ -58,10 +63,10 @@ from pair2vec.text.vocabulary import (
     look_up_word,
 )
 
-__all__ = ["Difference", "Match", "Opposition", "Pair2vec", "PairBatch", "PairMatch"]
+__all__ = ["PAPER_WEIGHTS", "Difference", "Match", "Opposition", "Pair2vec", "PairBatch", "PairMatch"]
 __all__ += ["PatternMatch"]
 __all__ += ["Relation", "RelationBatch", "RelationClassifier", "RelationMatch"]
-__all__ += ["RelationProbability", "Relations", "load"]
+__all__ += ["RelationProbability", "Relations", "SlotWeights", "load"]
 
 
 class PairBatch(NamedTuple):
@@ -198,7 +203,9 @@ class Pair2vec:
         top: int = 10,
         among: Iterable[str] | None = None,
         search: Search = "exact",
-        prior: float = 0.0,
+        weights: SlotWeights = SLOT_WEIGHTS,
+        prior: float | None = None,
+        all_words: bool = False,
     ) -> list[Match]: ...
 
     @overload
@@ -213,7 +220,9 @@ class Pair2vec:
         top: int = 10,
         among: Iterable[str] | None = None,
         search: Search = "exact",
-        prior: float = 0.0,
+        weights: SlotWeights = SLOT_WEIGHTS,
+        prior: float | None = None,
+        all_words: bool = False,
     ) -> list[Match] | list[PatternMatch]:
         """The words that fit the open slot of a pattern best; or the best of several patterns.
 
@@ -224,14 +233,16 @@ class Pair2vec:
             top: How many to return.
             among: Words to choose from; all of the vocabulary otherwise.
             search: "shortlist" is many times as fast on a large vocabulary, and may miss a word.
-            prior: The weight of log p(word), its share of the corpus, beside R·C, which favours
-                rare words; 0 is the paper's plain R·C, 1 ranks by probability (`check_prior`).
+            weights: What counts beside R·C: the similarity of x and y, and the word's frequency;
+                `PAPER_WEIGHTS` is the paper's plain R·C.
+            prior: Replaces the weight of log p(word), its share of the corpus, in `weights`.
+            all_words: Whether punctuation, numbers, function words and pieces of words may be
+                answers, too; those of `among` always may.
         """
-        check_prior(prior)
         if not isinstance(pattern, str):
             if x is None or y is None:
                 raise UsageError("several patterns are ranked for a pair: give both x and y")
-            if prior:
+            if prior is not None:
                 raise UsageError(f"prior is {prior:g}, but both words are given: none to weigh")
             return self._rank_patterns(pattern, self.scores([(x, y)], pattern)[0], top)
         if (x is None) == (y is None):
@@ -241,9 +252,19 @@ class Pair2vec:
             )
         role: Role = "x" if x is not None else "y"
         word = look_up_word(x if x is not None else str(y), self.vocabulary)
-        log_prior = self._search.log_prior(prior)
-        scorer = SlotScorer(self.space, word, role, self.context(pattern), log_prior)
-        return self._search.best_words(scorer, [word], among=among, search=search, top=top)
+        if prior is not None:
+            weights = weights._replace(prior=prior)
+        scorer = SlotScorer(
+            self.space,
+            word,
+            role,
+            self.context(pattern),
+            check_weights(weights),
+            self._search.log_frequencies,
+        )
+        return self._search.best_words(
+            scorer, [word], among=among, search=search, top=top, all_words=all_words
+        )
 
     def explain(self, x: str, y: str, *, top: int = 10) -> list[PatternMatch]:
         """The frequent patterns of the corpus that fit a pair best."""
@@ -271,6 +292,7 @@ class Pair2vec:
         top: int = 10,
         among: Iterable[str] | None = None,
         search: Search = "exact",
+        all_words: bool = False,
     ) -> list[Match]:
         """The words y that are to `x` as `b` is to `a`; never a, b or x themselves.
 
@@ -284,23 +306,26 @@ class Pair2vec:
             top: How many to return.
             among: Words to choose from; all of the vocabulary otherwise.
             search: "shortlist" is many times as fast on a large vocabulary, and may miss a word.
+            all_words: As in `fill`.
         """
-        if not 0 <= alpha <= 1:
-            raise UsageError(f"alpha is {alpha}; it must be between 0 and 1")
         abx = [look_up_word(word, self.vocabulary) for word in (a, b, x)]
-        scorer = AnalogyScorer(self.space, abx, direction, alpha)
-        return self._search.best_words(scorer, abx, among=among, search=search, top=top)
+        scorer = AnalogyScorer(self.space, abx, direction, check_alpha(alpha))
+        return self._search.best_words(
+            scorer, abx, among=among, search=search, top=top, all_words=all_words
+        )
 
-    def nearest(
+    def nearest(  # noqa: PLR0913 - a query and how to answer it
         self,
         x: str,
         y: str,
         *,
         among: Iterable[tuple[str, str]] | None = None,
         words: Iterable[str] | None = None,
+        alpha: float = NEAREST_ALPHA,
         direction: Direction = "both",
         top: int = 10,
         unknown: Unknown = "error",
+        all_words: bool = False,
     ) -> list[PairMatch]:
         """Pairs in the same relation as `x` and `y`.
 
@@ -309,9 +334,12 @@ class Pair2vec:
             y: A word.
             among: The pairs to choose from.
             words: Or the words whose pairs to choose from: all n·(n − 1) of them.
+            alpha: The weight of the pair vectors' cosine; the rest is the weight of the cosine of
+                the words' offsets, y − x. 1 is the paper's.
             direction: Of the pair vectors.
             top: How many to return.
             unknown: What to do with unknown words in `among` or `words`: "error" or "skip".
+            all_words: As in `fill`.
 
         Without `among` or `words`, candidates are found by single words: those near x, each with
         the words near it plus y − x; the pair vectors then rank them. No word appears twice, nor
@@ -321,6 +349,7 @@ class Pair2vec:
             raise UsageError("give pairs to choose among, or words, not both")
         if unknown == "zero":
             raise UsageError('unknown is "zero", which no pair can be ranked by; "error" or "skip"')
+        check_alpha(alpha)
         example = look_up_pair(x, y, self.vocabulary)
         if among is not None:
             first, second, known = self.space.look_up_pairs(among, unknown)
@@ -330,7 +359,11 @@ class Pair2vec:
             first, second = all_pairs(np.unique(chosen[known]))
         else:
             first, second = analogous_pairs(self.unit_words, *example)
-        scores = pair_cosines(self.space.whitened_pairs, example, first, second, direction)
+            if not all_words:
+                no_answers = self.space.answers.excluded(example)
+                are_answers = ~np.isin((first, second), no_answers).any(axis=0)
+                first, second = first[are_answers], second[are_answers]
+        scores = nearest_scores(self.space, example, first, second, direction, alpha)
         if among is None and words is None:
             exclude = repeated_words(scores, first, second)
         else:
@@ -420,12 +453,15 @@ class Pair2vec:
             return self._built_in_relations
         return Relations(read_definitions(Path(file)), self.space)
 
-    def neighbours(self, word: str, relation: str, *, top: int = 10) -> list[Match]:
-        """The words that are most probably in a built-in relation to `word`.
+    def neighbours(
+        self, word: str, relation: str, *, top: int = 10, all_words: bool = False
+    ) -> list[Match]:
+        """The words that are most probably in a built-in relation to `word`; `all_words` as in
+        `fill`.
 
         `relations` takes relations of your own, and has more queries.
         """
-        return self._built_in_relations.neighbours(word, relation, top=top)
+        return self._built_in_relations.neighbours(word, relation, top=top, all_words=all_words)
 
     @cached_property
     def _built_in_relations(self) -> Relations:

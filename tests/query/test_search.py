@@ -11,7 +11,7 @@ from pair2vec.api import Pair2vec, load
 from pair2vec.errors import UsageError
 from pair2vec.query.pair_encoder import dot_product, make_pair_network
 from pair2vec.query.search import (
-    LARGEST_PRIOR,
+    LARGEST_WEIGHT,
     SHORTLIST,
     Match,
     Search,
@@ -135,7 +135,7 @@ def test_scores_differ_by_the_prior_times_the_log_of_the_share(
     assert list(weighed.values()) == sorted(weighed.values(), reverse=True)
 
 
-@pytest.mark.parametrize("prior", [1e5, LARGEST_PRIOR])
+@pytest.mark.parametrize("prior", [1e5, LARGEST_WEIGHT])
 def test_a_large_prior_ranks_by_frequency(tiny: Pair2vec, prior: float) -> None:
     found = [match.word for match in fill(tiny, "x", prior=prior)]
     assert found == [word for word in WORDS if word != "hot"]
@@ -163,7 +163,7 @@ def test_the_prior_takes_part_in_choosing_the_shortlist(large: Pair2vec) -> None
     assert [match.word for match in found] == [word for word in MANY if word != "hot"][:100]
 
 
-@pytest.mark.parametrize("prior", [-0.1, math.inf, -math.inf, math.nan, 2 * LARGEST_PRIOR])
+@pytest.mark.parametrize("prior", [-0.1, math.inf, -math.inf, math.nan, 2 * LARGEST_WEIGHT])
 def test_a_prior_that_is_negative_or_not_finite_is_refused(tiny: Pair2vec, prior: float) -> None:
     with pytest.raises(UsageError) as raised:
         tiny.fill("X and Y", x="hot", prior=prior)

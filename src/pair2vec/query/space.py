@@ -20,6 +20,7 @@ from pair2vec.arrays import FloatArray, IntArray, normalise
 from pair2vec.errors import InputError, UsageError
 from pair2vec.model.folder import SavedModel
 from pair2vec.model.tensors import REPAIR_HINT
+from pair2vec.query.answers import AnswerFilter
 from pair2vec.query.context_encoder import PatternEncoder
 from pair2vec.query.pair_encoder import (
     LearnedPairNetwork,
@@ -69,6 +70,7 @@ class PairSpace:
         self.vocabulary = saved.vocabulary
         self.pairs = make_pair_network(saved)
         """R as patterns are scored with it."""
+        self.answers = AnswerFilter(saved.vocabulary)
         self._saved = saved
 
     @cached_property
