@@ -1,5 +1,6 @@
 """The public API: `load` opens a model, and `Pair2vec` answers queries to it."""
 
+import logging
 import os
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -63,8 +64,10 @@ from pair2vec.text.vocabulary import (
     look_up_word,
 )
 
+_log = logging.getLogger(__name__)
+
 __all__ = ["PAPER_WEIGHTS", "Difference", "Match", "Opposition", "Pair2vec", "PairBatch", "PairMatch"]
-__all__ += ["PatternMatch"]
+__all__ += ["PatternMatch", "PatternQuestion"]
 __all__ += ["Relation", "RelationBatch", "RelationClassifier", "RelationMatch"]
 __all__ += ["RelationProbability", "Relations", "SlotWeights", "load"]
 
@@ -76,6 +79,26 @@ class PairBatch(NamedTuple):
     """One row a pair; under ``unknown="skip"`` one row a known pair."""
     known: NDArray[np.bool_]
     """Of each pair in the query, whether both words are known."""
+
+
+class PatternQuestion(NamedTuple):
+    """A pattern with the word in one of its slots, in place of the one that was typed."""
+
+    pattern: str
+    x: str | None
+    y: str | None
+    reason: str
+    """Why it is not the typed one; empty if it is."""
+
+    def __str__(self) -> str:
+        given = f"X = {self.x}" if self.y is None else f"Y = {self.y}"
+        return f"asked as “{self.pattern}” with {given}: {self.reason}"
+
+    def as_json(self) -> dict[str, object]:
+        """``asked`` and its parts; nothing if the pattern is the typed one."""
+        if not self.reason:
+            return {}
+        return {"asked": {name: part for name, part in self._asdict().items() if part is not None}}
 
 
 def load(
@@ -193,6 +216,18 @@ class Pair2vec:
         scores: FloatArray = self.space.pairs(x, y) @ self.space.pattern_encoder(patterns).T
         return scores
 
+    def nearest_question(
+        self, pattern: str, *, x: str | None = None, y: str | None = None
+    ) -> PatternQuestion:
+        """What `fill` answers in place of a pattern that the model cannot read as it is typed.
+
+        A context of the model reads from X to Y and has one word on either side, so *the capital of
+        X is Y* is asked as *X , the capital of Y* with the words exchanged; and the most similar
+        word stands for one that is too rare for patterns.
+        """
+        text, is_exchanged, reason = self.space.pattern_encoder.readable(pattern)
+        return PatternQuestion(text, *((y, x) if is_exchanged else (x, y)), reason)
+
     @overload
     def fill(
         self,
@@ -227,7 +262,8 @@ class Pair2vec:
         """The words that fit the open slot of a pattern best; or the best of several patterns.
 
         Args:
-            pattern: As in ``in X , Y .``; or a list of them, to rank for given x and y.
+            pattern: As in ``in X , Y .``; where the model cannot read it, the `nearest_question` is
+                answered, and a warning is logged. Or a list of patterns, to rank for given x and y.
             x: The word in slot X, to find words for Y.
             y: The word in slot Y, to find words for X.
             top: How many to return.
@@ -250,6 +286,10 @@ class Pair2vec:
                 f"pattern {pattern!r}: give the word in slot X or the one in slot Y, to find the "
                 "other; or both, and a list of patterns to rank"
             )
+        asked = self.nearest_question(pattern, x=x, y=y)
+        if asked.reason:
+            _log.warning("pattern %r: %s", pattern, asked)
+        pattern, x, y, _ = asked
         role: Role = "x" if x is not None else "y"
         word = look_up_word(x if x is not None else str(y), self.vocabulary)
         if prior is not None:

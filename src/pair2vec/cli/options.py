@@ -79,11 +79,22 @@ SearchOption = Annotated[
     ),
 ]
 PriorOption = Annotated[
-    float,
+    float | None,
     typer.Option(
         "--prior",
-        help="The weight of the log of a word's frequency beside its fit; 0, the paper's, favours "
-        "rare words.",
+        help="The weight of the log of a word's frequency beside its fit; 0 favours rare words.",
+        show_default="0.2; the paper's 0",
+    ),
+]
+PaperOption = Annotated[
+    bool,
+    typer.Option("--paper", help="Score as in the paper, by nothing but the fit of the pattern."),
+]
+AllWordsOption = Annotated[
+    bool,
+    typer.Option(
+        "--all-words",
+        help="Answer with punctuation, numbers, function words and pieces of words, too.",
     ),
 ]
 RelationsOption = Annotated[

@@ -76,7 +76,12 @@ class PairSpace:
     @cached_property
     def pattern_encoder(self) -> PatternEncoder:
         """C of patterns; what is made for injection alone may lack it."""
-        return PatternEncoder(self._saved)
+        return PatternEncoder(self._saved, self._similar_word)
+
+    def _similar_word(self, word: int, end: int) -> int:
+        """The word with the most similar vector among those with ids below `end`."""
+        words = self.unit_inputs(np.arange(len(SPECIAL_TOKENS), end))
+        return len(SPECIAL_TOKENS) + int((words @ self.unit_inputs(np.array([word]))[0]).argmax())
 
     @cached_property
     def whitening_layer(self) -> LinearLayer | None:

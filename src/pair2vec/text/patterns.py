@@ -20,6 +20,9 @@ _EDGE = SPECIAL_TOKENS[BOUNDARY]
 _EXAMPLE = "'neither X nor Y'"
 _MOST_BETWEEN = DISTANCES[-1] - 1
 _SLOTS = {X: "X", Y: "Y"}
+_COPULAS = frozenset("is are was were".split())
+_TOO_MANY = "a context has one word left of X and one right of Y"
+_WRONG_ORDER = "a context reads from X to Y"
 
 
 class Pattern(NamedTuple):
@@ -69,6 +72,42 @@ def parse_pattern(text: str, vocabulary: Vocabulary) -> Pattern:
     )
 
 
+class ContextPattern(NamedTuple):
+    """A pattern in the form of a context, in place of a typed one."""
+
+    text: str
+    is_exchanged: bool
+    """Whether its X is the typed pattern's Y, and its Y the typed X."""
+    reason: str
+    """Why it is not the typed one; empty if it is."""
+
+
+def nearest_context_pattern(text: str) -> ContextPattern:
+    """The nearest pattern to a typed one that has the form of a context.
+
+    A context reads from X to Y, so that X and Y change places in *Y such as X*. Of several words
+    left of X, the last is kept, and of several right of Y the first; but *the capital of X is Y*,
+    where all that is said stands on the left, becomes *Y , the capital of X*.
+    ``benchmarks/long_patterns.py`` compares that with other ways.
+
+    Raises:
+        UsageError: it has no X or Y, or too many of them.
+    """
+    tokens = _tokenize_pattern(text)
+    x, y = (_slot_position(slot, tokens, text) for slot in _SLOTS.values())
+    is_exchanged = y < x
+    first, second = sorted((x, y))
+    left, between, right = tokens[:first], tokens[first + 1 : second], tokens[second + 1 :]
+    if not is_exchanged and len(left) <= 1 and len(right) <= 1:
+        return ContextPattern(text, is_exchanged, "")
+    reason = _TOO_MANY if len(left) > 1 or len(right) > 1 else _WRONG_ORDER
+    if len(between) == 1 and between[0] in _COPULAS and 1 < len(left) < _MOST_BETWEEN:
+        left, between, right = [], [",", *left], []
+        is_exchanged = not is_exchanged
+    kept = [*left[-1:], "X", *between, "Y", *right[:1]]
+    return ContextPattern(" ".join(kept), is_exchanged, reason)
+
+
 def pattern_words(text: str) -> list[str]:
     """The words of a typed pattern, without its slots and edges."""
     return [token for token in _tokenize_pattern(text) if token not in {*_SLOTS.values(), _EDGE}]
@@ -98,7 +137,10 @@ def _slot_position(slot: str, tokens: list[str], text: str) -> int:
 
 def _check_length(words: list[str], most: int, where: str, text: str) -> None:
     if len(words) > most:
+        nearest, is_exchanged, _ = nearest_context_pattern(text)
+        order = ", with the words of X and Y exchanged" if is_exchanged else ""
+        hint = f"; the nearest to ask for is {nearest!r}{order}" if nearest != text else ""
         raise UsageError(
             f"pattern {text!r}: {len(words)} words {where} ({' '.join(words)}); "
-            f"a context has at most {most} there"
+            f"a context has at most {most} there{hint}"
         )
