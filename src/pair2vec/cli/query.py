@@ -24,6 +24,7 @@ from pair2vec.cli.options import (
     WhiteningOption,
     argument,
     check_choice,
+    complete_relation,
 )
 from pair2vec.cli.query_io import (
     FIT,
@@ -287,6 +288,7 @@ def neighbours(  # noqa: PLR0913, PLR0917 - the options of a command
         str | None,
         typer.Option(
             metavar="NAME",
+            autocompletion=complete_relation,
             help="As in antonym, hypernym, part, located-in.",
             show_default="any, and named",
         ),
