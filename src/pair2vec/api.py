@@ -66,7 +66,15 @@ from pair2vec.text.vocabulary import (
 
 _log = logging.getLogger(__name__)
 
-__all__ = ["PAPER_WEIGHTS", "Difference", "Match", "Opposition", "Pair2vec", "PairBatch", "PairMatch"]
+__all__ = [
+    "PAPER_WEIGHTS",
+    "Difference",
+    "Match",
+    "Opposition",
+    "Pair2vec",
+    "PairBatch",
+    "PairMatch",
+]
 __all__ += ["PatternMatch", "PatternQuestion"]
 __all__ += ["Relation", "RelationBatch", "RelationClassifier", "RelationMatch"]
 __all__ += ["RelationProbability", "Relations", "SlotWeights", "load"]

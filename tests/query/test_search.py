@@ -113,9 +113,7 @@ def fill(
     """By weights of our own, of all words."""
     x, y = ("hot", None) if slot == "x" else (None, "hot")
     weights = SlotWeights(similarity, prior)
-    return model.fill(
-        "X and Y", x=x, y=y, top=top, weights=weights, search=search, all_words=True
-    )
+    return model.fill("X and Y", x=x, y=y, top=top, weights=weights, search=search, all_words=True)
 
 
 def test_shares_are_of_the_corpus_and_what_never_occurs_is_taken_to_occur_once() -> None:

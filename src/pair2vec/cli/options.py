@@ -19,7 +19,6 @@ WordArgument = Annotated[str, argument()]
 ModelFolderArgument = Annotated[str, argument(help="The model's folder.")]
 
 
-
 def complete_model(incomplete: str) -> list[str]:
     """Bundled models for the shell's completion, which adds folders where none of these fits."""
     from pair2vec.model.resolve import bundled_models

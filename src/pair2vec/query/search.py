@@ -121,7 +121,7 @@ class SlotWeights(NamedTuple):
 
 PAPER_WEIGHTS = SlotWeights(similarity=0.0, prior=0.0)
 SLOT_WEIGHTS = SlotWeights(similarity=4.0, prior=0.2)
-"""The default, chosen on one half of the questions of ``pair2vec eval fill``."""
+"""The default; ``benchmarks/fill_choices.py`` chose it on half the questions of ``eval fill``."""
 
 
 def slot_weights(*, paper: bool = False, prior: float | None = None) -> SlotWeights:

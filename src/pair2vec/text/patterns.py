@@ -88,7 +88,7 @@ def nearest_context_pattern(text: str) -> ContextPattern:
     A context reads from X to Y, so that X and Y change places in *Y such as X*. Of several words
     left of X, the last is kept, and of several right of Y the first; but *the capital of X is Y*,
     where all that is said stands on the left, becomes *Y , the capital of X*.
-    ``benchmarks/long_patterns.py`` compares that with other ways.
+    ``benchmarks/fill_choices.py`` compares that with other ways.
 
     Raises:
         UsageError: it has no X or Y, or too many of them.

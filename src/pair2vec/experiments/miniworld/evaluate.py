@@ -134,9 +134,7 @@ def answer_slots(
     def fill(question: SlotQuestion) -> list[Match]:
         pattern = with_sentence_boundaries(question.pattern)
         every = len(corpus.vocabulary)
-        return model.fill(
-            pattern, x=question.x, top=every, weights=PAPER_WEIGHTS, all_words=True
-        )
+        return model.fill(pattern, x=question.x, top=every, weights=PAPER_WEIGHTS, all_words=True)
 
     return _answer(questions, fill, corpus)
 
