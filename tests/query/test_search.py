@@ -129,7 +129,7 @@ def test_without_weights_the_score_is_that_of_the_pair(tiny: Pair2vec, slot: str
     pairs = [("hot", word) if slot == "x" else (word, "hot") for word, _ in plain]
     fits = tiny.scores(pairs, ["X and Y"])[:, 0].tolist()
     assert [match.score for match in plain] == pytest.approx(fits, abs=1e-4)
-    assert PAPER_WEIGHTS == SlotWeights(0, 0)
+    assert SlotWeights(0, 0) == PAPER_WEIGHTS
 
 
 @pytest.mark.parametrize("slot", ["x", "y"])
@@ -221,7 +221,7 @@ def test_a_prior_that_is_negative_or_not_finite_is_refused(tiny: Pair2vec, prior
     assert str(raised.value).startswith(f"prior is {prior:g}; it must be a number from 0")
     with pytest.raises(UsageError, match="prior is"):
         check_prior(prior)
-    with pytest.raises(UsageError, match="similarity is .*; it must be a number from 0"):
+    with pytest.raises(UsageError, match=r"similarity is .*; it must be a number from 0"):
         tiny.fill("X and Y", x="hot", weights=SlotWeights(prior, 0))
 
 

@@ -104,5 +104,5 @@ def test_the_nearest_pattern_has_the_form_of_a_context(
 def test_a_pattern_that_is_too_long_names_the_nearest() -> None:
     with pytest.raises(UsageError, match="to ask for is 'X , the in Y', with the words of X and Y"):
         parse_pattern("the in X is Y", VOCABULARY)
-    with pytest.raises(UsageError, match="to ask for is 'in X and Y'$"):
+    with pytest.raises(UsageError, match=r"to ask for is 'in X and Y'$"):
         parse_pattern("neither in X and Y", VOCABULARY)

@@ -23,7 +23,8 @@ class WordKind(IntEnum):
 
     CONTENT = 0
     FUNCTION = 1
-    """One of `FUNCTION_WORDS`, or a contraction with *n't*."""
+    """An article, pronoun, auxiliary, conjunction, preposition or the like, by a list of them; or
+    a contraction with *n't*."""
     NUMBER = 2
     """Begins with a digit: *1990*, *2nd*, *3d*."""
     SHORT = 3
@@ -44,12 +45,19 @@ FUNCTION_WORDS = frozenset(
     are was were be been being do does did doing done has have had having will would shall should
     can could may might must ought of to in on at by for from with without about into onto upon
     over under above below between among through during before after against within along across
-    behind beyond near off out up down around toward towards per via please not no never non neither
-    nobody nothing none all more most many several few much less least however often usually later
-    whatever whoever whichever wherever whenever etc inc ltd vol eds mrs approx viz von der del
+    behind beyond near off out up down around toward towards per via please not no never non
     """.split()
 )
-"""English words that say little by themselves, abbreviations, and the articles of names."""
+"""English words that say little by themselves."""
+
+_OTHER_FUNCTION_WORDS = frozenset(
+    """
+    neither nobody nothing none all more most many several few much less least however often usually
+    later whatever whoever whichever wherever whenever etc inc ltd vol eds mrs approx viz von der
+    del
+    """.split()
+)
+"""More of them, abbreviations, and the articles of names."""
 
 _SHORT_WORDS = frozenset("ox tv pc dj cd id go uk eu un u.s. u.k. u.n. pi ax ad".split())
 _LEAST_LETTERS = 3
@@ -58,7 +66,7 @@ _PLAIN_WORD = re.compile(r"[a-z][a-z-]{2,}")
 
 def word_kind(word: str) -> WordKind:
     """The kind of a word, as the tokeniser spells it."""
-    if word in FUNCTION_WORDS or word.endswith("n't"):
+    if word in FUNCTION_WORDS or word in _OTHER_FUNCTION_WORDS or word.endswith("n't"):
         return WordKind.FUNCTION
     if _PLAIN_WORD.fullmatch(word):  # nearly all are, and the rest takes longer
         return WordKind.CONTENT
