@@ -93,15 +93,16 @@ def known_pairs(vocabulary: Vocabulary, relation: AnalogyRelation) -> IntArray:
 
 def right_shares(model: Pair2vec, questions: Sequence[Choice]) -> FloatArray:
     """The share of right choices by each of `ALPHAS`."""
+    alphas = np.array(ALPHAS, np.float32)[:, None]
     right = np.zeros(len(ALPHAS), np.float32)
     for example, pairs in questions:
-        scores = [
-            nearest_scores(model.space, example, *pairs.T, direction="both", alpha=alpha)
-            for alpha in (1.0, 0.0)
-        ]
-        mixed = np.array(ALPHAS)[:, None] * scores[0] + (1 - np.array(ALPHAS))[:, None] * scores[1]
-        right += mixed.argmax(axis=1) == 0
-    return right / len(questions)
+        x, y = pairs.T
+        by_pair, by_offset = (
+            nearest_scores(model.space, example, x, y, "both", alpha) for alpha in (1.0, 0.0)
+        )
+        right += (alphas * by_pair + (1 - alphas) * by_offset).argmax(axis=1) == 0
+    shares: FloatArray = right / np.float32(len(questions))
+    return shares
 
 
 if __name__ == "__main__":

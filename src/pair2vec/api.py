@@ -16,10 +16,10 @@ from pair2vec.model.folder import SavedModel, load_model, model_facts
 from pair2vec.model.resolve import find_model
 from pair2vec.query.pair_encoder import Direction, Role, directed_vectors
 from pair2vec.query.search import (
-    AnalogyScorer,
     NEAREST_ALPHA,
     PAPER_WEIGHTS,
     SLOT_WEIGHTS,
+    AnalogyScorer,
     Match,
     PairMatch,
     PatternMatch,
@@ -254,7 +254,7 @@ class Pair2vec:
     @overload
     def fill(self, pattern: list[str], *, x: str, y: str, top: int = 10) -> list[PatternMatch]: ...
 
-    def fill(
+    def fill(  # noqa: PLR0913 - a query and how to answer it
         self,
         pattern: str | list[str],
         *,
@@ -504,10 +504,9 @@ class Pair2vec:
     def neighbours(
         self, word: str, relation: str, *, top: int = 10, all_words: bool = False
     ) -> list[Match]:
-        """The words that are most probably in a built-in relation to `word`; `all_words` as in
-        `fill`.
+        """The words that are most probably in a built-in relation to `word`.
 
-        `relations` takes relations of your own, and has more queries.
+        `all_words` is as in `fill`. `relations` takes relations of your own, and has more queries.
         """
         return self._built_in_relations.neighbours(word, relation, top=top, all_words=all_words)
 

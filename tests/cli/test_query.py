@@ -108,7 +108,11 @@ def test_fill_says_what_it_asks_in_place_of_a_pattern(folder: Path, model: Pair2
 
 @pytest.mark.parametrize(
     "query",
-    [("fill", "X and Y", "--x=hot"), ("analogy", "hot", "cold", "dear"), ("nearest", "hot", "cold")],
+    [
+        ("fill", "X and Y", "--x=hot"),
+        ("analogy", "hot", "cold", "dear"),
+        ("nearest", "hot", "cold"),
+    ],
 )
 def test_function_words_are_answers_only_where_all_words_are(
     folder: Path, query: tuple[str, ...]
@@ -457,6 +461,7 @@ def test_the_documented_json_is_what_is_printed(folder: Path) -> None:
     answers = [
         *(answers_of(command, *query, "--model", folder) for command, query in QUERIES.items()),
         answers_of(*ranking, "--model", folder),
+        answers_of("fill", "the hot of X is Y", "--x=hot", "--model", folder),
         answers_of("score", "-", "--model", folder, stdin="hot\tcold\tX or Y\nhott\n", code=1),
     ]
     printed = {shape(answer) for each in answers for answer in each}

@@ -1,6 +1,7 @@
 """Search: the shortlist against the exact answer, the prior against its closed form."""
 
 import math
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -200,9 +201,8 @@ def test_a_prior_weighs_the_words_to_choose_among(tiny: Pair2vec) -> None:
 def test_a_shortlist_finds_what_the_exact_search_finds(
     large: Pair2vec, slot: str, similarity: float, prior: float
 ) -> None:
-    weights = {"similarity": similarity, "prior": prior}
-    exact = fill(large, slot, top=50, **weights)
-    found = fill(large, slot, top=50, search="shortlist", **weights)
+    ask = partial(fill, large, slot, top=50, similarity=similarity, prior=prior)
+    exact, found = ask(), ask(search="shortlist")
     assert [match.word for match in found] == [match.word for match in exact]
     scores = [match.score for match in exact]
     assert [match.score for match in found] == pytest.approx(scores, abs=1e-4)

@@ -144,7 +144,7 @@ def check_weights(weights: SlotWeights) -> SlotWeights:
 class SlotScorer:
     """R·C + similarity·cos(x, y) + prior·log p(word), for the words of one slot of a pattern."""
 
-    def __init__(  # noqa: PLR0913 - a question and how it is scored
+    def __init__(
         self,
         space: PairSpace,
         word: int,
@@ -224,7 +224,7 @@ class WordSearch:
 
     @cached_property
     def log_frequencies(self) -> FloatArray:
-        """log p(word) of each word: (V,)."""
+        """The logs of the words' shares of the corpus, (V,)."""
         return log_frequencies(self._vocabulary)
 
     def best_words(

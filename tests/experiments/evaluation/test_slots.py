@@ -43,8 +43,9 @@ def test_the_table_has_the_papers_seven_relations_and_fourteen_words() -> None:
 def test_every_row_has_the_models_best_three(model: Pair2vec) -> None:
     for filled in fill_rows(model, ROWS):
         row = filled.row
-        plain = {"weights": PAPER_WEIGHTS, "all_words": True}
-        assert list(filled.answers) == model.fill(row.pattern, x=row.x, top=3, **plain)
+        assert list(filled.answers) == model.fill(
+            row.pattern, x=row.x, top=3, weights=PAPER_WEIGHTS, all_words=True
+        )
         assert len(filled.answers) == 3
         assert not filled.unknown
         assert set(filled.shared) == {match.word for match in filled.answers} & set(row.paper)

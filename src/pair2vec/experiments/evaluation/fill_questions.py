@@ -47,13 +47,14 @@ class Scoring(NamedTuple):
     """A way to choose words."""
 
     name: str
+    title: str
     weights: SlotWeights
     all_words: bool
 
 
 SCORINGS = (
-    Scoring("plain R·C", PAPER_WEIGHTS, all_words=True),
-    Scoring("the default", SLOT_WEIGHTS, all_words=False),
+    Scoring("paper", "plain R·C", PAPER_WEIGHTS, all_words=True),
+    Scoring("default", "the default", SLOT_WEIGHTS, all_words=False),
 )
 
 
@@ -127,8 +128,8 @@ def _first_words(model: Pair2vec, question: FillQuestion, scoring: Scoring) -> t
 def fill_metrics(answered: Sequence[AnsweredQuestion]) -> dict[str, dict[str, object]]:
     """By the length of the pattern: how many questions, and how many each scoring has right."""
     groups = {
-        "patterns of a context's form": [one for one in answered if not one.question.is_long],
-        "longer patterns": [one for one in answered if one.question.is_long],
+        "context_patterns": [one for one in answered if not one.question.is_long],
+        "long_patterns": [one for one in answered if one.question.is_long],
     }
     return {
         name: {
@@ -136,7 +137,7 @@ def fill_metrics(answered: Sequence[AnsweredQuestion]) -> dict[str, dict[str, ob
             **{
                 scoring.name: {
                     "first": sum(one.is_right(number, 1) for one in group),
-                    f"first {FIRST_WORDS}": sum(one.is_right(number, FIRST_WORDS) for one in group),
+                    "first_three": sum(one.is_right(number, FIRST_WORDS) for one in group),
                 }
                 for number, scoring in enumerate(SCORINGS)
             },
@@ -151,12 +152,13 @@ def fill_table(answered: Sequence[AnsweredQuestion], asked: int) -> Group:
     table.add_column("patterns")
     table.add_column("questions", justify="right")
     for scoring in SCORINGS:
-        table.add_column(f"{scoring.name}: first", justify="right")
+        table.add_column(f"{scoring.title}: first", justify="right")
         table.add_column(f"in {FIRST_WORDS}", justify="right")
+    titles = {"context_patterns": "of a context's form", "long_patterns": "longer"}
     for name, row in fill_metrics(answered).items():
         counts = [row[scoring.name] for scoring in SCORINGS]
         cells = [str(count) for scored in counts for count in dict(scored).values()]  # type: ignore[call-overload]
-        table.add_row(name, str(row["questions"]), *cells)
+        table.add_row(titles[name], str(row["questions"]), *cells)
     similarity, prior = SLOT_WEIGHTS
     return Group(
         table,
