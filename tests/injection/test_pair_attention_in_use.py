@@ -31,7 +31,7 @@ DOC = Path(__file__).parents[2] / "docs" / "how-to" / "injection.md"
 def test_words_are_spelled_as_in_a_corpus_and_padded_with_zeros(tmp_path: Path) -> None:
     layer = make_layer(tmp_path)
     number = layer.vocabulary.ids
-    found = layer.ids([["HOT", "unheard", "Paris"], [], ["up down", "", "<x>", ","]])
+    found = layer.ids([["HOT", "unheard", "Paris"], [], ["up/down", "", "<x>", ","]])
     assert found.dtype == torch.long
     assert found.tolist() == [
         [number["hot"], 0, number["paris"], 0],

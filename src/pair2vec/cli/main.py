@@ -94,7 +94,7 @@ def _options(
 def main() -> None:
     """Run the command; an error is one line and an exit code, never a traceback."""
     try:
-        app()
+        app(prog_name="pair2vec")
     except Pair2vecError as error:
         fail(str(error), error.exit_code)
     except OSError as error:
