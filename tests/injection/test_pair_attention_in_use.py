@@ -167,7 +167,9 @@ def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
         layer(a, b.float(), alpha)
     with pytest.raises(UsageError, match="'hot cold' is a string; give a list of its words"):
         layer.ids(["hot cold"])
-    with pytest.raises(UsageError, match=r"phrase of the model; .* ids\(\['hot cold'\.split\(\)\]\)"):
+    with pytest.raises(
+        UsageError, match=r"phrase of the model; .* ids\(\['hot cold'\.split\(\)\]\)"
+    ):
         layer.ids([["hot cold"]])
 
 
