@@ -24,10 +24,6 @@ export const fill = {
   answer,
 };
 
-function given({ x, y }) {
-  return x ? `X = ${x}` : `Y = ${y}`;
-}
-
 async function answer({ pattern, x, y }, get, results) {
   const { matches, asked } = await get("fill", x ? { pattern, x } : { pattern, y });
   const pairs = matches.map(({ word, score }) => ({ x: x ?? word, y: y ?? word, word, score }));
@@ -38,9 +34,7 @@ async function answer({ pattern, x, y }, get, results) {
     score: pair.score,
   }));
   const best = element("p", { class: "sentence text" }, ...withWords(pattern, pairs[0]));
-  const notes = asked
-    ? [element("p", { class: "about" }, `Asked as “${asked.pattern}” with ${given(asked)}: ${asked.reason}.`)]
-    : [];
-  results.replaceChildren(best, ...notes, rankedList(rows, "Words that fit, the best first"));
+  const note = asked ? ["Asked as: ", ...withWords(asked.pattern, asked)] : [];
+  results.replaceChildren(best, ...note, rankedList(rows, "Words that fit, the best first"));
   return `${matches.length} words, best: ${matches[0].word}`;
 }
