@@ -85,6 +85,8 @@ def _command_sections(command: Any, path: str) -> Iterator[str]:  # noqa: ANN401
     elif not subcommands:
         level = "#" * (1 + path.count(" "))
         yield f"{level} `{path}`\n\n{_prose(command.help)}\n\n{_usage(command, path)}"
+        if command.epilog:
+            yield f"```bash\n{command.epilog.splitlines()[-1].strip()}\n```"
         yield from _parameters(command)
     for name, subcommand in subcommands.items():
         yield from _command_sections(subcommand, f"{path} {name}")

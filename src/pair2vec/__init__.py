@@ -7,6 +7,7 @@ from pair2vec.version import __version__
 
 if TYPE_CHECKING:
     from pair2vec.api import (
+        PAPER_WEIGHTS,
         Difference,
         Match,
         ModelCheck,
@@ -15,16 +16,19 @@ if TYPE_CHECKING:
         PairBatch,
         PairMatch,
         PatternMatch,
+        PatternQuestion,
         Relation,
         RelationBatch,
         RelationClassifier,
         RelationMatch,
         RelationProbability,
         Relations,
+        SlotWeights,
         load,
     )
 
 __all__ = [
+    "PAPER_WEIGHTS",
     "Difference",
     "Match",
     "ModelCheck",
@@ -33,12 +37,14 @@ __all__ = [
     "PairBatch",
     "PairMatch",
     "PatternMatch",
+    "PatternQuestion",
     "Relation",
     "RelationBatch",
     "RelationClassifier",
     "RelationMatch",
     "RelationProbability",
     "Relations",
+    "SlotWeights",
     "__version__",
     "load",
 ]

@@ -1,5 +1,6 @@
 """The public API: `load` opens a model, and `Pair2vec` answers queries to it."""
 
+import logging
 import os
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -15,6 +16,9 @@ from pair2vec.model.folder import SavedModel, load_model, model_facts
 from pair2vec.model.resolve import find_model
 from pair2vec.query.pair_encoder import Direction, Role, directed_vectors
 from pair2vec.query.search import (
+    NEAREST_ALPHA,
+    PAPER_WEIGHTS,
+    SLOT_WEIGHTS,
     AnalogyScorer,
     Match,
     PairMatch,
@@ -22,11 +26,13 @@ from pair2vec.query.search import (
     RelationMatch,
     Search,
     SlotScorer,
+    SlotWeights,
     WordSearch,
     all_pairs,
     analogous_pairs,
-    check_prior,
-    pair_cosines,
+    check_alpha,
+    check_weights,
+    nearest_scores,
     repeated_words,
 )
 from pair2vec.query.space import PairSpace, Unknown
@@ -60,10 +66,21 @@ from pair2vec.text.vocabulary import (
     look_up_word,
 )
 
-__all__ = ["Difference", "Match", "ModelCheck", "Opposition", "Pair2vec", "PairBatch", "PairMatch"]
-__all__ += ["PatternMatch"]
+_log = logging.getLogger(__name__)
+
+__all__ = [
+    "PAPER_WEIGHTS",
+    "Difference",
+    "Match",
+    "ModelCheck",
+    "Opposition",
+    "Pair2vec",
+    "PairBatch",
+    "PairMatch",
+]
+__all__ += ["PatternMatch", "PatternQuestion"]
 __all__ += ["Relation", "RelationBatch", "RelationClassifier", "RelationMatch"]
-__all__ += ["RelationProbability", "Relations", "load"]
+__all__ += ["RelationProbability", "Relations", "SlotWeights", "load"]
 
 
 class PairBatch(NamedTuple):
@@ -73,6 +90,26 @@ class PairBatch(NamedTuple):
     """One row a pair; under ``unknown="skip"`` one row a known pair."""
     known: NDArray[np.bool_]
     """Of each pair in the query, whether both words are known."""
+
+
+class PatternQuestion(NamedTuple):
+    """A pattern with the word in one of its slots, in place of the one that was typed."""
+
+    pattern: str
+    x: str | None
+    y: str | None
+    reason: str
+    """Why it is not the typed one; empty if it is."""
+
+    def __str__(self) -> str:
+        given = f"X = {self.x}" if self.y is None else f"Y = {self.y}"
+        return f"asked as “{self.pattern}” with {given}: {self.reason}"
+
+    def as_json(self) -> dict[str, object]:
+        """``asked`` and its parts; nothing if the pattern is the typed one."""
+        if not self.reason:
+            return {}
+        return {"asked": {name: part for name, part in self._asdict().items() if part is not None}}
 
 
 def load(
@@ -197,6 +234,18 @@ class Pair2vec:
         scores: FloatArray = self.space.pairs(x, y) @ self.space.pattern_encoder(patterns).T
         return scores
 
+    def nearest_question(
+        self, pattern: str, *, x: str | None = None, y: str | None = None
+    ) -> PatternQuestion:
+        """What `fill` answers in place of a pattern that the model cannot read as it is typed.
+
+        A context of the model reads from X to Y and has one word on either side, so *the capital of
+        X is Y* is asked as *X , the capital of Y* with the words exchanged; and the most similar
+        word stands for one that is too rare for patterns.
+        """
+        text, is_exchanged, reason = self.space.pattern_encoder.readable(pattern)
+        return PatternQuestion(text, *((y, x) if is_exchanged else (x, y)), reason)
+
     @overload
     def fill(
         self,
@@ -207,13 +256,15 @@ class Pair2vec:
         top: int = 10,
         among: Iterable[str] | None = None,
         search: Search = "exact",
-        prior: float = 0.0,
+        weights: SlotWeights = SLOT_WEIGHTS,
+        prior: float | None = None,
+        all_words: bool = False,
     ) -> list[Match]: ...
 
     @overload
     def fill(self, pattern: list[str], *, x: str, y: str, top: int = 10) -> list[PatternMatch]: ...
 
-    def fill(
+    def fill(  # noqa: PLR0913 - a query and how to answer it
         self,
         pattern: str | list[str],
         *,
@@ -222,25 +273,30 @@ class Pair2vec:
         top: int = 10,
         among: Iterable[str] | None = None,
         search: Search = "exact",
-        prior: float = 0.0,
+        weights: SlotWeights = SLOT_WEIGHTS,
+        prior: float | None = None,
+        all_words: bool = False,
     ) -> list[Match] | list[PatternMatch]:
         """The words that fit the open slot of a pattern best; or the best of several patterns.
 
         Args:
-            pattern: As in ``in X , Y .``; or a list of them, to rank for given x and y.
+            pattern: As in ``in X , Y .``; where the model cannot read it, the `nearest_question` is
+                answered, and a warning is logged. Or a list of patterns, to rank for given x and y.
             x: The word in slot X, to find words for Y.
             y: The word in slot Y, to find words for X.
             top: How many to return.
             among: Words to choose from; all of the vocabulary otherwise.
             search: "shortlist" is many times as fast on a large vocabulary, and may miss a word.
-            prior: The weight of log p(word), its share of the corpus, beside R·C, which favours
-                rare words; 0 is the paper's plain R·C, 1 ranks by probability (`check_prior`).
+            weights: What counts beside R·C: the similarity of x and y, and the word's frequency;
+                `PAPER_WEIGHTS` is the paper's plain R·C.
+            prior: Replaces the weight of log p(word), its share of the corpus, in `weights`.
+            all_words: Whether punctuation, numbers, function words and pieces of words may be
+                answers, too; those of `among` always may.
         """
-        check_prior(prior)
         if not isinstance(pattern, str):
             if x is None or y is None:
                 raise UsageError("several patterns are ranked for a pair: give both x and y")
-            if prior:
+            if prior is not None:
                 raise UsageError(f"prior is {prior:g}, but both words are given: none to weigh")
             return self._rank_patterns(pattern, self.scores([(x, y)], pattern)[0], top)
         if (x is None) == (y is None):
@@ -248,11 +304,25 @@ class Pair2vec:
                 f"pattern {pattern!r}: give the word in slot X or the one in slot Y, to find the "
                 "other; or both, and a list of patterns to rank"
             )
+        asked = self.nearest_question(pattern, x=x, y=y)
+        if asked.reason:
+            _log.warning("pattern %r: %s", pattern, asked)
+        pattern, x, y, _ = asked
         role: Role = "x" if x is not None else "y"
         word = look_up_word(x if x is not None else str(y), self.vocabulary)
-        log_prior = self._search.log_prior(prior)
-        scorer = SlotScorer(self.space, word, role, self.context(pattern), log_prior)
-        return self._search.best_words(scorer, [word], among=among, search=search, top=top)
+        if prior is not None:
+            weights = weights._replace(prior=prior)
+        scorer = SlotScorer(
+            self.space,
+            word,
+            role,
+            self.context(pattern),
+            check_weights(weights),
+            self._search.log_frequencies,
+        )
+        return self._search.best_words(
+            scorer, [word], among=among, search=search, top=top, all_words=all_words
+        )
 
     def explain(self, x: str, y: str, *, top: int = 10) -> list[PatternMatch]:
         """The frequent patterns of the corpus that fit a pair best."""
@@ -280,6 +350,7 @@ class Pair2vec:
         top: int = 10,
         among: Iterable[str] | None = None,
         search: Search = "exact",
+        all_words: bool = False,
     ) -> list[Match]:
         """The words y that are to `x` as `b` is to `a`; never a, b or x themselves.
 
@@ -293,23 +364,26 @@ class Pair2vec:
             top: How many to return.
             among: Words to choose from; all of the vocabulary otherwise.
             search: "shortlist" is many times as fast on a large vocabulary, and may miss a word.
+            all_words: As in `fill`.
         """
-        if not 0 <= alpha <= 1:
-            raise UsageError(f"alpha is {alpha}; it must be between 0 and 1")
         abx = [look_up_word(word, self.vocabulary) for word in (a, b, x)]
-        scorer = AnalogyScorer(self.space, abx, direction, alpha)
-        return self._search.best_words(scorer, abx, among=among, search=search, top=top)
+        scorer = AnalogyScorer(self.space, abx, direction, check_alpha(alpha))
+        return self._search.best_words(
+            scorer, abx, among=among, search=search, top=top, all_words=all_words
+        )
 
-    def nearest(
+    def nearest(  # noqa: PLR0913 - a query and how to answer it
         self,
         x: str,
         y: str,
         *,
         among: Iterable[tuple[str, str]] | None = None,
         words: Iterable[str] | None = None,
+        alpha: float = NEAREST_ALPHA,
         direction: Direction = "both",
         top: int = 10,
         unknown: Unknown = "error",
+        all_words: bool = False,
     ) -> list[PairMatch]:
         """Pairs in the same relation as `x` and `y`.
 
@@ -318,9 +392,12 @@ class Pair2vec:
             y: A word.
             among: The pairs to choose from.
             words: Or the words whose pairs to choose from: all n·(n − 1) of them.
+            alpha: The weight of the pair vectors' cosine; the rest is the weight of the cosine of
+                the words' offsets, y − x. 1 is the paper's.
             direction: Of the pair vectors.
             top: How many to return.
             unknown: What to do with unknown words in `among` or `words`: "error" or "skip".
+            all_words: As in `fill`.
 
         Without `among` or `words`, candidates are found by single words: those near x, each with
         the words near it plus y − x; the pair vectors then rank them. No word appears twice, nor
@@ -330,6 +407,7 @@ class Pair2vec:
             raise UsageError("give pairs to choose among, or words, not both")
         if unknown == "zero":
             raise UsageError('unknown is "zero", which no pair can be ranked by; "error" or "skip"')
+        check_alpha(alpha)
         example = look_up_pair(x, y, self.vocabulary)
         if among is not None:
             first, second, known = self.space.look_up_pairs(among, unknown)
@@ -339,7 +417,11 @@ class Pair2vec:
             first, second = all_pairs(np.unique(chosen[known]))
         else:
             first, second = analogous_pairs(self.unit_words, *example)
-        scores = pair_cosines(self.space.whitened_pairs, example, first, second, direction)
+            if not all_words:
+                no_answers = self.space.answers.excluded(example)
+                are_answers = ~np.isin((first, second), no_answers).any(axis=0)
+                first, second = first[are_answers], second[are_answers]
+        scores = nearest_scores(self.space, example, first, second, direction, alpha)
         if among is None and words is None:
             exclude = repeated_words(scores, first, second)
         else:
@@ -429,12 +511,14 @@ class Pair2vec:
             return self._built_in_relations
         return Relations(read_definitions(Path(file)), self.space)
 
-    def neighbours(self, word: str, relation: str, *, top: int = 10) -> list[Match]:
+    def neighbours(
+        self, word: str, relation: str, *, top: int = 10, all_words: bool = False
+    ) -> list[Match]:
         """The words that are most probably in a built-in relation to `word`.
 
-        `relations` takes relations of your own, and has more queries.
+        `all_words` is as in `fill`. `relations` takes relations of your own, and has more queries.
         """
-        return self._built_in_relations.neighbours(word, relation, top=top)
+        return self._built_in_relations.neighbours(word, relation, top=top, all_words=all_words)
 
     @cached_property
     def _built_in_relations(self) -> Relations:

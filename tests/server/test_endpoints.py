@@ -55,7 +55,8 @@ def test_an_answer_repeats_the_query_with_its_defaults(client: TestClient) -> No
     content = answer(client, "analogy", a="France", b="paris", x="japan")
     assert content["query"] == {
         "command": "analogy", "a": "France", "b": "paris", "x": "japan",
-        "alpha": 0.5, "direction": "both", "search": "shortlist", "top": 10, "offset": 0,
+        "alpha": 0.5, "direction": "both", "all_words": False, "search": "shortlist",
+        "top": 10, "offset": 0,
     }  # fmt: skip
 
 
@@ -112,7 +113,7 @@ def test_many_questions_are_answered_in_order_and_a_bad_one_alone_fails(
             "nearest",
             {"x": "hot", "y": "cold", "up": 1},
             400,
-            "'up' is not a parameter; there are d",
+            "'up' is not a parameter; there are a",
         ),
         ("nearest", {"x": ["hot", "warm"], "y": "cold"}, 400, "x is given 2 times; give it once"),
         ("nearest", {"x": "hot", "y": "c" * 65}, 400, "y has 65 characters; it may have 64"),

@@ -10,10 +10,12 @@ from rich.text import Text
 
 from pair2vec.cli.messages import say
 from pair2vec.cli.options import (
+    AllWordsOption,
     AmongOption,
     DirectionOption,
     JsonOption,
     ModelOption,
+    PaperOption,
     PriorOption,
     RelationsOption,
     SearchOption,
@@ -22,6 +24,7 @@ from pair2vec.cli.options import (
     WhiteningOption,
     argument,
     check_choice,
+    complete_relation,
 )
 from pair2vec.cli.query_io import (
     FIT,
@@ -68,7 +71,9 @@ def fill(  # noqa: PLR0913, PLR0917 - the options of a command
     among: AmongOption = None,
     unknown: UnknownOption = "error",
     search: SearchOption = "exact",
-    prior: PriorOption = 0.0,
+    paper: PaperOption = False,
+    prior: PriorOption = None,
+    all_words: AllWordsOption = False,
     model: ModelOption = None,
     top: TopOption = 10,
     as_json: JsonOption = False,
@@ -77,32 +82,38 @@ def fill(  # noqa: PLR0913, PLR0917 - the options of a command
 
     Give the word in one slot to find the other; or both, to rank the patterns.
     """
-    from pair2vec.query.search import check_prior
+    from pair2vec.query.search import slot_weights
 
-    check_prior(prior)
+    weights = slot_weights(paper=paper, prior=prior)
     check_stdin_once(patterns[0], among)
     opened = open_model(model)
     candidates = read_words(among, opened.vocabulary, unknown)
 
     def find_words(pattern: str, x: str | None, y: str | None) -> CommandAnswer:
-        options = {"prior": prior or None, "among": among, "top": top}
-        query = query_record("fill", opened, pattern=pattern, x=x, y=y, **options)
+        options = {"all_words": all_words or None, "among": among, "top": top}
+        query = query_record(
+            "fill", opened, pattern=pattern, x=x, y=y, **weights._asdict(), **options
+        )
+        asked = opened.nearest_question(pattern, x=x, y=y)
         matches = opened.fill(
-            pattern,
-            x=x,
-            y=y,
+            asked.pattern,
+            x=asked.x,
+            y=asked.y,
             among=candidates,
             top=top,
             search=cast("Search", search),
-            prior=prior,
+            weights=weights,
+            all_words=all_words,
         )
         slot = f"X = {x}" if y is None else f"Y = {y}"
-        return ranked(query, RankingTable(f"“{pattern}” with {slot}", matches, fit_caption(prior)))
+        lines = [f"“{pattern}” with {slot}", *([str(asked)] if asked.reason else [])]
+        answer = ranked(query, RankingTable("\n".join(lines), matches, fit_caption(weights)))
+        return answer._replace(result={**asked.as_json(), **answer.result})
 
     def rank_patterns(patterns: list[str], x: str, y: str) -> CommandAnswer:
         if among:
             raise UsageError("--among: both words are given, so there is none to choose")
-        if prior:
+        if prior is not None:
             raise UsageError("--prior: both words are given, so there is none to weigh")
         query = query_record("fill", opened, patterns=patterns, x=x, y=y, top=top)
         matches = opened.fill(patterns, x=x, y=y, top=top)
@@ -171,6 +182,7 @@ def analogy(  # noqa: PLR0913, PLR0917 - the options of a command
     among: AmongOption = None,
     unknown: UnknownOption = "error",
     search: SearchOption = "exact",
+    all_words: AllWordsOption = False,
     model: ModelOption = None,
     top: TopOption = 10,
     as_json: JsonOption = False,
@@ -194,9 +206,11 @@ def analogy(  # noqa: PLR0913, PLR0917 - the options of a command
             top=top,
             among=candidates,
             search=cast("Search", search),
+            all_words=all_words,
         )
         scoring = {"alpha": alpha, "direction": direction, "whitening": whitening}
-        query = query_record("analogy", opened, a=a, b=b, x=x, **scoring, among=among, top=top)
+        choice = {"all_words": all_words or None, "among": among}
+        query = query_record("analogy", opened, a=a, b=b, x=x, **scoring, **choice, top=top)
         return ranked(query, RankingTable(f"{a} is to {b} as {x} is to …", matches, caption))
 
     answer_query((a, b, x), QueryFormat(("A", "B", "X")), answer, as_json=as_json)
@@ -219,9 +233,19 @@ def nearest(  # noqa: PLR0913, PLR0917 - the options of a command
             "--words", metavar="FILE", help="Choose from all pairs of these words, one a line."
         ),
     ] = None,
+    alpha: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            max=1,
+            help="The weight of the pair vectors against the offsets of the words; 1 is the "
+            "paper's.",
+        ),
+    ] = 0.8,
     direction: DirectionOption = "both",
     whitening: WhiteningOption = None,
     unknown: UnknownOption = "error",
+    all_words: AllWordsOption = False,
     model: ModelOption = None,
     top: TopOption = 10,
     as_json: JsonOption = False,
@@ -237,12 +261,22 @@ def nearest(  # noqa: PLR0913, PLR0917 - the options of a command
 
     def answer(x: str, y: str) -> CommandAnswer:
         matches = opened.nearest(
-            x, y, among=pairs, words=words, direction=checked_direction, top=top
+            x,
+            y,
+            among=pairs,
+            words=words,
+            alpha=alpha,
+            direction=checked_direction,
+            top=top,
+            all_words=all_words,
         )
-        scoring = {"direction": direction, "whitening": whitening}
-        choice = {"among": among, "words": among_words}
+        scoring = {"alpha": alpha, "direction": direction, "whitening": whitening}
+        choice = {"all_words": all_words or None, "among": among, "words": among_words}
         query = query_record("nearest", opened, x=x, y=y, **scoring, **choice, top=top)
-        caption = "score: the cosine similarity of the pair vectors"
+        caption = (
+            f"score: {alpha:g} · cosine similarity of the pairs + {1 - alpha:.3g} · that of the "
+            "words' offsets"
+        )
         return ranked(query, RankingTable(f"Pairs related as {x} and {y}", matches, caption))
 
     answer_query((x, y), QueryFormat(("X", "Y")), answer, as_json=as_json)
@@ -256,6 +290,7 @@ def neighbours(  # noqa: PLR0913, PLR0917 - the options of a command
         str | None,
         typer.Option(
             metavar="NAME",
+            autocompletion=complete_relation,
             help="As in antonym, hypernym, part, located-in.",
             show_default="any, and named",
         ),
@@ -267,6 +302,7 @@ def neighbours(  # noqa: PLR0913, PLR0917 - the options of a command
     ] = 0.5,
     among: AmongOption = None,
     unknown: UnknownOption = "error",
+    all_words: AllWordsOption = False,
     model: ModelOption = None,
     top: TopOption = 10,
     as_json: JsonOption = False,
@@ -279,13 +315,21 @@ def neighbours(  # noqa: PLR0913, PLR0917 - the options of a command
     caption = f"score: the probability, where {unrelated:.0%} of such pairs have no relation"
 
     def answer(word: str) -> CommandAnswer:
-        options = {"relations": relations, "unrelated": unrelated, "among": among, "top": top}
+        options = {
+            "relations": relations,
+            "unrelated": unrelated,
+            "all_words": all_words or None,
+            "among": among,
+            "top": top,
+        }
         query = query_record("neighbours", opened, word=word, relation=relation, **options)
         if relation is None:
-            typed = predictor.typed_neighbours(word, top=top, among=candidates, unrelated=unrelated)
+            typed = predictor.typed_neighbours(
+                word, top=top, among=candidates, unrelated=unrelated, all_words=all_words
+            )
             return ranked(query, RankingTable(f"Words related to {word}", typed, caption))
         matches = predictor.neighbours(
-            word, relation, top=top, among=candidates, unrelated=unrelated
+            word, relation, top=top, among=candidates, unrelated=unrelated, all_words=all_words
         )
         definition = predictor.definition(relation)
         meaning = f": {definition.definition}" if definition.definition else ""

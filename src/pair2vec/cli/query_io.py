@@ -23,7 +23,13 @@ if TYPE_CHECKING:
     from io import BufferedReader
 
     from pair2vec.api import DirectedPair, Pair2vec
-    from pair2vec.query.search import Match, PairMatch, PatternMatch, RelationMatch
+    from pair2vec.query.search import (
+        Match,
+        PairMatch,
+        PatternMatch,
+        RelationMatch,
+        SlotWeights,
+    )
     from pair2vec.text.vocabulary import Vocabulary
 
 
@@ -211,11 +217,14 @@ def check_stdin_once(query: str, *files: Path | None) -> None:
         raise UsageError("- is given twice, and standard input can be read only once; name a file")
 
 
-def fit_caption(prior: float) -> str:
-    """Caption: the score of a word in a slot, with a frequency prior or without."""
-    if not prior:
-        return FIT
-    return f"score: fit + {prior:g} · log of the word's share of the corpus"
+def fit_caption(weights: SlotWeights) -> str:
+    """Caption: the score of a word in a slot, by what counts in it."""
+    similarity, prior = weights
+    parts = [
+        *([f"{similarity:g} · cosine similarity of the words"] if similarity else []),
+        *([f"{prior:g} · log of the word's share of the corpus"] if prior else []),
+    ]
+    return " + ".join(["score: fit", *parts]) if parts else FIT
 
 
 class RankingTable:

@@ -20,6 +20,7 @@ from pair2vec.arrays import FloatArray, IntArray, normalise
 from pair2vec.errors import InputError, UsageError
 from pair2vec.model.folder import SavedModel
 from pair2vec.model.tensors import REPAIR_HINT
+from pair2vec.query.answers import AnswerFilter
 from pair2vec.query.context_encoder import PatternEncoder
 from pair2vec.query.pair_encoder import (
     LearnedPairNetwork,
@@ -69,12 +70,18 @@ class PairSpace:
         self.vocabulary = saved.vocabulary
         self.pairs = make_pair_network(saved)
         """R as patterns are scored with it."""
+        self.answers = AnswerFilter(saved.vocabulary)
         self._saved = saved
 
     @cached_property
     def pattern_encoder(self) -> PatternEncoder:
         """C of patterns; what is made for injection alone may lack it."""
-        return PatternEncoder(self._saved)
+        return PatternEncoder(self._saved, self._similar_word)
+
+    def _similar_word(self, word: int, end: int) -> int:
+        """The word with the most similar vector among those with ids below `end`."""
+        words = self.unit_inputs(np.arange(len(SPECIAL_TOKENS), end))
+        return len(SPECIAL_TOKENS) + int((words @ self.unit_inputs(np.array([word]))[0]).argmax())
 
     @cached_property
     def whitening_layer(self) -> LinearLayer | None:

@@ -11,6 +11,9 @@ from pair2vec.relations.word_forms import base_forms, is_form, spelling_key
 from pair2vec.text.function_words import FUNCTION_WORDS
 from pair2vec.text.sentences import cased_tokens, fold
 
+_FUNCTION_WORDS = FUNCTION_WORDS | set("anymore get gets got getting let lets".split())
+"""Words that say little by themselves; those that may reverse a sentence are looked at apart."""
+
 _CONTRACTIONS = {
     "can't": ("can", "not"),
     "cannot": ("can", "not"),
@@ -90,7 +93,7 @@ def tokens_of(sentence: str) -> list[Token]:
             for word in _expanded(fold(part)):
                 number = _NUMBER_WORDS.get(word, word if _NUMBER.fullmatch(word) else "")
                 is_no_longer = word == "longer" and bool(found) and found[-1].word == "no"
-                is_content = not (number or word in FUNCTION_WORDS or is_no_longer)
+                is_content = not (number or word in _FUNCTION_WORDS or is_no_longer)
                 found.append(
                     Token(
                         part,

@@ -185,6 +185,7 @@ class Relations:
         top: int = 10,
         among: Iterable[str] | None = None,
         unrelated: float | None = None,
+        all_words: bool = False,
     ) -> list[Match]:
         """The words y that are most probably in a relation to a word x, each in one form.
 
@@ -197,9 +198,11 @@ class Relations:
             top: How many to return.
             among: Words to choose from; by default the 6 000 nearest to x.
             unrelated: As in `predict_proba`.
+            all_words: Whether punctuation, numbers, function words and pieces of words may be
+                answers, too; those of `among` always may.
         """
         similarity = _SYMMETRIC_SIMILARITY if self.definition(relation).symmetric else 0.0
-        found = self._score_candidates(word, among, unrelated)
+        found = self._score_candidates(word, among, unrelated, all_words=all_words)
         scores = found.probabilities[:, self.names.index(relation)]
         order = neighbour_order(scores, found.cosines, found.ids, similarity)
         spelled = self._vocabulary.words
@@ -213,9 +216,10 @@ class Relations:
         top: int = 10,
         among: Iterable[str] | None = None,
         unrelated: float | None = None,
+        all_words: bool = False,
     ) -> list[RelationMatch]:
         """The words most probably in any one relation to a word, each in one form."""
-        found = self._score_candidates(word, among, unrelated)
+        found = self._score_candidates(word, among, unrelated, all_words=all_words)
         best = found.probabilities[:, :-1].argmax(axis=1)
         scores = found.probabilities[np.arange(len(best)), best]
         order = neighbour_order(scores, found.cosines, found.ids)
@@ -242,12 +246,13 @@ class Relations:
         return chosen
 
     def _score_candidates(
-        self, word: str, among: Iterable[str] | None, unrelated: float | None
+        self, word: str, among: Iterable[str] | None, unrelated: float | None, *, all_words: bool
     ) -> _Neighbours:
         x = look_up_word(word, self._vocabulary)
         words = self.space.unit_words
         if among is None:
-            ids = top_k(words @ words[x], CANDIDATES, (*SPECIAL_IDS, x))
+            no_answers = () if all_words else self.space.answers.excluded([x]).tolist()
+            ids = top_k(words @ words[x], CANDIDATES, (*SPECIAL_IDS, x, *no_answers))
         else:
             chosen = {look_up_word(other, self._vocabulary) for other in among} - {x}
             ids = np.array(sorted(chosen), np.intp)

@@ -51,6 +51,9 @@ _SHAPES = {
     "WordMatch": _object({"word": _TEXT, "score": _NUMBER}),
     "PairMatch": _object({"x": _TEXT, "y": _TEXT, "score": _NUMBER}),
     "PatternMatch": _object({"pattern": _TEXT, "score": _NUMBER}),
+    "PatternQuestion": _object(
+        {"pattern": _TEXT, "x": _TEXT, "y": _TEXT, "reason": _TEXT}, optional=("x", "y")
+    ),
     "RelationProbability": _object({"relation": _TEXT, "probability": _NUMBER}),
     "RelatedWord": _object({"word": _TEXT, "relation": _TEXT, "probability": _NUMBER}),
     "Difference": _object({"kind": _TEXT, "a": _TEXT, "b": _TEXT, "probability": _NUMBER}),
@@ -71,7 +74,11 @@ _SHAPES = {
 
 _ANSWERS: dict[str, Schema] = {
     "fill": _object(
-        {"matches": _list({"anyOf": [_ref("WordMatch"), _ref("PatternMatch")]})},
+        {
+            "asked": _ref("PatternQuestion"),
+            "matches": _list({"anyOf": [_ref("WordMatch"), _ref("PatternMatch")]}),
+        },
+        optional=("asked",),
     ),
     "pair": _object(
         {"forward": _ref("DirectedPair"), "backward": _ref("DirectedPair")},

@@ -12,7 +12,6 @@ FUNCTION_WORDS = frozenset(
     can could may might must ought of to in on at by for from with without about into onto upon
     over under above below between among through during before after against within along across
     behind beyond near off out up down around toward towards per via please not no never non
-    anymore get gets got getting let lets
     """.split()
 )
-"""Words that say little by themselves; those that may reverse a sentence are looked at apart."""
+"""Words that say little by themselves."""
