@@ -42,7 +42,7 @@ _OTHER_FUNCTION_WORDS = frozenset(
     del
     """.split()
 )
-"""More of them, abbreviations, and the articles of names: who asks to fill a slot seldom means these."""
+"""More of them, abbreviations, and the articles of names."""
 
 _SHORT_WORDS = frozenset("ox tv pc dj cd id go uk eu un u.s. u.k. u.n. pi ax ad".split())
 _LEAST_LETTERS = 3
