@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pair2vec.encoders.pair import MlpPair, MultiplyPair
 from pair2vec.errors import InputError, UsageError
 from pair2vec.model.folder import PatternCount, SavedModel, load_model, save_model
+from pair2vec.model.subwords import fit_subwords
 from pair2vec.model.tensors import Precision
 from pair2vec.text.corpus import Corpus
 from pair2vec.text.patterns import context_text
@@ -51,11 +52,13 @@ def publish(
     tensors = {name: t.detach().float().cpu().numpy() for name, t in added.tensors.items()}
     with trainer.ranks.rank_zero_first() as is_rank_zero:
         if is_rank_zero:
+            arrays = published_arrays(trainer.network)
+            subwords = fit_subwords(corpus.vocabulary, arrays["pair.words"])
             save_model(
                 out,
-                published_arrays(trainer.network) | tensors,
+                arrays | tensors | subwords.tensors(),
                 corpus.vocabulary,
-                config,
+                config | subwords.facts(),
                 patterns=mine_patterns(corpus, trainer.recipe.triples),
                 precision=precision,
                 overwrite=overwrite,

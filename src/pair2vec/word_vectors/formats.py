@@ -37,6 +37,7 @@ from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 from pair2vec.word_vectors.fasttext_format import MAGIC, read_fasttext_model
 from pair2vec.word_vectors.vector_file import (
     MAX_DIMENSION,
+    AllWords,
     ByteStream,
     FirstWords,
     VocabularyMatcher,
@@ -90,6 +91,17 @@ def read_word_vectors(path: str | os.PathLike[str], vocabulary: Vocabulary) -> W
             "vocabulary; are they of the same language?"
         )
     return WordVectors(vocabulary, vectors, found)
+
+
+def read_all_vectors(path: str | os.PathLike[str]) -> WordVectors:
+    """The vectors of all words of a file, in lower case; of a fastText model those it lists.
+
+    Raises:
+        InputError: the file does not exist, or is damaged.
+    """
+    words = AllWords()
+    _read_file(os.fspath(path), words)
+    return read_word_vectors(path, Vocabulary((word, 1) for word in words.folded))
 
 
 def read_first_vectors(path: str | os.PathLike[str], count: int) -> FloatArray:
