@@ -59,7 +59,15 @@ from pair2vec.text.vocabulary import (
 )
 from pair2vec.word_vectors.carry_over import CarriedWords
 
-__all__ = ["ComposedWord", "Difference", "Match", "Opposition", "Pair2vec", "PairBatch", "PairMatch"]
+__all__ = [
+    "ComposedWord",
+    "Difference",
+    "Match",
+    "Opposition",
+    "Pair2vec",
+    "PairBatch",
+    "PairMatch",
+]
 __all__ += ["PatternMatch"]
 __all__ += ["Relation", "RelationBatch", "RelationClassifier", "RelationMatch"]
 __all__ += ["RelationProbability", "Relations", "load"]

@@ -14,7 +14,7 @@ Shapes: W words, M n-grams of all words, B buckets, R rank, D dimension.
 """
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np

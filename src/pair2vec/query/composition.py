@@ -4,8 +4,8 @@ Three things say what an unknown word may mean, each an estimate of its unit vec
 
 - **affix rules** (Soricut & Och, 2015): *unsubscribes* is to *unsubscribe* as *describes* is to
   *describe*. A rule replaces one ending or beginning by another; its offset is the mean over the
-  known pairs that differ by it, and its weight q² / (1 - q²), with q the mean cosine that it reaches
-  on these pairs when each is left out in turn;
+  known pairs that differ by it, and its weight q² / (1 - q²), with q the mean cosine that it
+  reaches on these pairs when each is left out in turn;
 - **words of similar spelling**, by the cosine of their n-grams, weighted by rarity;
 - **the n-gram table** that is in the model's folder (`model.subwords`).
 
@@ -17,6 +17,7 @@ Shapes: V vocabulary, N words, D dimension.
 import logging
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, NamedTuple
 
@@ -37,9 +38,7 @@ _SUGGESTIONS = 3
 _NEIGHBOURS, _SHARPNESS = 50, 3
 """How many words of similar spelling are averaged, weighted by this power of the similarity."""
 _RULES = 10
-"""How many affix rules are: those of the highest q."""
-_NEIGHBOUR_WEIGHT, _TABLE_WEIGHT = 0.3, 0.1
-"""Beside the weights of rules. `benchmarks/unknown_words.py --choose` prints what others reach."""
+"""How many affix rules are, those of the highest q."""
 
 _LONGEST_AFFIX, _SHORTEST_STEM = 5, 3
 _STEMS = 60
@@ -66,6 +65,16 @@ _SOURCES = {
 _log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, kw_only=True)
+class CompositionWeights:
+    """How much each estimate counts; `benchmarks/unknown_words.py --choose` compares others."""
+
+    rules: float = 1.0
+    """Of all affix rules, times the weight of each."""
+    neighbours: float = 0.3
+    table: float = 0.1
+
+
 class ComposedWord(NamedTuple):
     """A word out of the vocabulary that has a vector all the same."""
 
@@ -79,7 +88,9 @@ class ComposedWord(NamedTuple):
     def message(self) -> str:
         """What to tell who asked."""
         hint = f"; did you mean {', '.join(self.suggestions)}?" if self.suggestions else ""
-        return f"{self.word!r} is not in the vocabulary: its vector is {_SOURCES[self.source]}{hint}"
+        return (
+            f"{self.word!r} is not in the vocabulary: its vector is {_SOURCES[self.source]}{hint}"
+        )
 
     def as_json(self) -> dict[str, object]:
         return {"word": self.word, "source": self.source, "suggestions": list(self.suggestions)}
@@ -107,6 +118,7 @@ class WordComposer:
         vectors: Callable[[IntArray], FloatArray],
         table: SubwordTable | None,
         carried: Callable[[str], FloatArray | None] | None = None,
+        weights: CompositionWeights | None = None,
     ) -> None:
         """A composer.
 
@@ -115,9 +127,11 @@ class WordComposer:
             vectors: Their unit vectors by ids, (N, D).
             table: The model's n-grams; without them, no word is composed from its spelling.
             carried: The unit vector of a word by vectors that the user gave, (D,).
+            weights: Of what a spelling says.
         """
         self._vocabulary, self._vectors = vocabulary, vectors
         self._table, self._carried = table, carried
+        self._weights = weights or CompositionWeights()
 
     def __call__(self, tokens: Sequence[str]) -> Composition | None:
         """The vector of an unknown word, or of a phrase of several; None if there is none."""
@@ -145,12 +159,13 @@ class WordComposer:
         if not len(similar) or similarity[0] < LEAST_SIMILARITY:
             return None
         assert self._table is not None
+        weights = self._weights
         parts = [
-            (_NEIGHBOUR_WEIGHT, similarity**_SHARPNESS @ self._vectors(similar)),
-            (_TABLE_WEIGHT, self._table.vectors([word])[0]),
+            (weights.neighbours, similarity**_SHARPNESS @ self._vectors(similar)),
+            (weights.table, self._table.vectors([word])[0]),
         ]
         for quality, estimate in self._affixes.estimates(word)[:_RULES]:
-            parts.append((quality**2 / (1 - quality**2), estimate))
+            parts.append((weights.rules * quality**2 / (1 - quality**2), estimate))
         vector = normalise(sum(np.float32(weight) * normalise(part) for weight, part in parts))
         near = similar[:_SUGGESTIONS][similarity[:_SUGGESTIONS] >= _SUGGESTED_SIMILARITY]
         suggestions = tuple(self._vocabulary.words[n] for n in near.tolist())

@@ -147,7 +147,7 @@ export class Panel {
     const alike = suggestions.map((by) => button(by, () => this.#replace(word, by)));
     const hint = alike.length ? ["; did you mean ", ...alike, "?"] : ["."];
     const said = `“${word}” is not in the vocabulary: its vector is ${SOURCES[source]}`;
-    return element("p", { class: "composed" }, said, ...hint);
+    return element("p", { class: "message composed" }, said, ...hint);
   }
 
   /** Replace a word in all fields, and query again. */
