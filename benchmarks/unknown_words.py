@@ -37,23 +37,21 @@ from pair2vec.arrays import FloatArray, IntArray, normalise
 from pair2vec.experiments.evaluation.analogy_sets import AnalogyEntry, read_analogies
 from pair2vec.experiments.evaluation.held_out_pairs import read_held_out_pairs
 from pair2vec.experiments.evaluation.relations import read_relation_set
-from pair2vec.model.folder import load_model
-from pair2vec.model.resolve import find_model
-from pair2vec.model.subwords import SubwordTable, fit_subwords, read_subwords, word_ngrams
+from pair2vec.model.subwords import fit_subwords, read_subwords, word_ngrams
 from pair2vec.query.composition import CompositionWeights, WordComposer, phrase_weights
 from pair2vec.query.pair_encoder import directed_vectors
 from pair2vec.relations.classifier import PairViews, RelationClassifier
+from pair2vec.relations.definitions import read_definitions
 from pair2vec.relations.scores import relation_scores
 from pair2vec.teaching.labels import RelationNames
-from pair2vec.relations.definitions import NONE, read_definitions
 from pair2vec.text.sentences import tokenize
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
-from pair2vec.wordnet.dictionary import WordNet
 from pair2vec.word_vectors.carry_over import CarriedWords
+from pair2vec.wordnet.dictionary import WordNet
 
 SPECIAL = len(SPECIAL_TOKENS)
 ALPHA, RERANKED = 0.5, 300
-QUESTIONS, PAIR_QUESTIONS = 6_000, 600
+QUESTIONS, PAIR_QUESTIONS = 4_000, 400
 BATCH = 256
 
 TABLES = ((1_536, 16), (3_072, 32), (6_144, 48), (9_000, 32))
@@ -156,9 +154,7 @@ def choose(model: Pair2vec) -> None:
         if rules + neighbours + share == 0:
             continue
         weights = CompositionWeights(rules=rules, neighbours=neighbours, table=share)
-        composer = WordComposer(
-            held.vocabulary, held.table.__getitem__, table, weights=weights
-        )
+        composer = WordComposer(held.vocabulary, held.table.__getitem__, table, weights=weights)
         found = [composer([word]) for word in words]
         refused = sum(composition is None for composition in found)
         cosine = mean_cosine([c and c.vector for c in found], own)
@@ -220,16 +216,16 @@ def report(
     }
     if vectors:
         carried = CarriedWords.read(vectors, model.vocabulary, unit)
-        unknown["vectors"] = WordComposer(
-            model.vocabulary, model.space.unit_inputs, whole, carried
-        )
+        unknown["vectors"] = WordComposer(model.vocabulary, model.space.unit_inputs, whole, carried)
     test = set(held.test)
     everything = test | set(held.dev)
     for name, composer in sources.items():
         print(f"\n== {name}: held-out words, {len(test):,}; composed / own vectors")
         replaced = {n: _add(model, composer, words[n]) for n in sorted(test)}
         cosines = [
-            0.0 if (new := replaced[n]) is None else float(model.space.unit_inputs(np.array([new]))[0] @ unit[n])
+            0.0
+            if (new := replaced[n]) is None
+            else float(model.space.unit_inputs(np.array([new]))[0] @ unit[n])
             for n in sorted(test)
         ]
         refused = sum(replaced[n] is None for n in test)
@@ -403,24 +399,30 @@ def beside(
         own = known[np.array(known_groups) == group]
         rows = np.array(groups) == group
         expected += own.mean() * rows.sum()
-        parts.append(f"{group} {100 * new[rows].mean():.1f} / {100 * own.mean():.1f} ({rows.sum()})")
+        parts.append(
+            f"{group} {100 * new[rows].mean():.1f} / {100 * own.mean():.1f} ({rows.sum()})"
+        )
     return f"{', '.join(parts)}: {100 * new.sum() / max(1e-9, expected):.0f} % of known words"
 
 
-def held_out_relations(
-    model: Pair2vec, test: set[int], replaced: dict[int, int | None]
-) -> None:
+def held_out_relations(model: Pair2vec, test: set[int], replaced: dict[int, int | None]) -> None:
     """WordNet's pairs with a held-out word: macro-F1 and accuracy in eight classes."""
     ids = model.vocabulary.ids
     pairs = [p for p in read_held_out_pairs() if test & {ids.get(p.x, 0), ids.get(p.y, 0)}]
     pairs = [p for p in pairs if p.x in ids and p.y in ids]
-    x, y = (np.array([ids[word] for word in side]) for side in zip(*((p.x, p.y) for p in pairs)))
+    x, y = (
+        np.array([ids[word] for word in side])
+        for side in zip(*((p.x, p.y) for p in pairs), strict=True)
+    )
     swapped = [[replaced.get(int(n), int(n)) if n in test else int(n) for n in s] for s in (x, y)]
-    refused = np.array([None in pair for pair in zip(*swapped)])
+    refused = np.array([None in pair for pair in zip(*swapped, strict=True)])
     new_x, new_y = (np.array([n or 0 for n in side]) for side in swapped)
     relations = model.relations()
     # Composed words have no spelling in the model: only their vectors count, for both.
-    own_table, new_table = relations._scorer(x, y), relations._scorer(*_spelled(model, new_x, new_y, x, y))
+    own_table, new_table = (
+        relations._scorer(x, y),
+        relations._scorer(*_spelled(model, new_x, new_y, x, y)),
+    )
     new_table[refused] = np.eye(len(relations.names), dtype=np.float32)[-1]
     names, inverse = RelationNames.of_definitions(read_definitions())
     order = [relations.names.index(name) for name in names]
@@ -478,7 +480,10 @@ def _classifier(model: Pair2vec, evalution: Path) -> tuple[RelationClassifier, l
 
 
 def _predicted(
-    classifier: RelationClassifier, model: Pair2vec, pairs: Sequence, replaced: dict[str, int | None]
+    classifier: RelationClassifier,
+    model: Pair2vec,
+    pairs: Sequence,
+    replaced: dict[str, int | None],
 ) -> NDArray[np.bool_]:
     """Which pairs get their relation; those with a refused word do not."""
     features = ReplacedViews(model, replaced)("pairs", [p.words for p in pairs])

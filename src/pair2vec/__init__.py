@@ -7,6 +7,7 @@ from pair2vec.version import __version__
 
 if TYPE_CHECKING:
     from pair2vec.api import (
+        ComposedWord,
         Difference,
         Match,
         Opposition,
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "ComposedWord",
     "Difference",
     "Match",
     "Opposition",

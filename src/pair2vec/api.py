@@ -369,7 +369,8 @@ class Pair2vec:
             raise UsageError("give pairs to choose among, or words, not both")
         if unknown in {"zero", "compose"}:
             raise UsageError(
-                f'unknown is "{unknown}", but answers are pairs of known words; "error" or "skip"'
+                f'unknown is "{unknown}", which no pair can be ranked by: answers are pairs of '
+                'known words; "error" or "skip"'
             )
         example = WordPair(self.space.look_up(x), self.space.look_up(y))
         if among is not None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.tiny_model import reseal, save_tiny_model
 
 from pair2vec.arrays import normalise
 from pair2vec.errors import InputError
@@ -13,7 +14,6 @@ from pair2vec.model.folder import load_model
 from pair2vec.model.shrink import shrink_model
 from pair2vec.model.subwords import SubwordTable, fit_subwords, read_subwords, word_ngrams
 from pair2vec.text.vocabulary import Vocabulary
-from tests.tiny_model import reseal, save_tiny_model
 
 WORDS = ["cold", "colder", "coldest", "warm", "warmer", "warmest", "old", "older", "oldest"]
 

@@ -352,6 +352,7 @@ def _known_rows(
     path: Path, rows: list[_Row], vocabulary: Vocabulary, unknown: str
 ) -> list[list[str]]:
     """The rows of which all words are known."""
+    check_choice("--unknown", unknown, ("error", "skip", "compose"))
     if unknown != "skip":
         for row in rows:
             _check_known(row, vocabulary)

@@ -43,8 +43,12 @@ _RULES = 10
 _LONGEST_AFFIX, _SHORTEST_STEM = 5, 3
 _STEMS = 60
 """Known words with one stem that are looked at, the most frequent."""
+_TRIED = 24
+"""Rules of each side that are tried, those that change least first."""
 _PAIRS, _FEWEST_PAIRS = 80, 4
 """Known pairs that a rule is taken from."""
+_LOOKED_AT = 1_000
+"""Words with one ending that such pairs are looked for among, the most frequent."""
 _SHRINKAGE = 3.0
 """Pairs without an offset that each rule is averaged with: one of few pairs says little."""
 _RULES_KEPT = 4_096
@@ -253,7 +257,7 @@ class AffixRules:
         """The vectors that rules predict, the best rule first, each with its quality."""
         found = []
         for side, spelled in enumerate((word, word[::-1])):
-            for stem, old, new in self._sides[side].related(spelled):
+            for stem, old, new in self._sides[side].related(spelled)[:_TRIED]:
                 rule = self._rule(side, old, new)
                 if rule is not None:
                     found.append((rule.quality, stem, rule.offset))
@@ -293,6 +297,7 @@ class _Endings:
         self._words = words
         self._sorted = sorted(self._ids)
         self._reversed = sorted(word[::-1] for word in self._ids)
+        self._by_ending = np.array([self._ids[word[::-1]] for word in self._reversed], np.intp)
 
     def related(self, word: str) -> list[tuple[int, str, str]]:
         """Known words with the same stem, most frequent first: the id, its ending, the word's."""
@@ -301,7 +306,7 @@ class _Endings:
             stem, new = word[: len(word) - cut], word[len(word) - cut :]
             ids = [
                 self._ids[other]
-                for other in _starting_with(self._sorted, stem)
+                for other in self._sorted[_beginning_with(self._sorted, stem)]
                 # Words that share more than the stem have been found with a longer one.
                 if len(other) <= len(stem) + _LONGEST_AFFIX
                 and other != word
@@ -313,14 +318,14 @@ class _Endings:
     def pairs(self, old: str, new: str) -> list[tuple[int, int]]:
         """The ids of known words that differ by two endings, those of frequent words first."""
         longer, other = (new, old) if len(new) >= len(old) else (old, new)
-        ids = sorted(
-            self._ids[word[::-1]]
-            for word in _starting_with(self._reversed, longer[::-1])
-            if len(word) >= len(longer) + _SHORTEST_STEM
-        )
+        # Not all that end in s: frequent words have more, and better, to say.
+        ids = np.sort(self._by_ending[_beginning_with(self._reversed, longer[::-1])])[:_LOOKED_AT]
+        shortest = len(longer) + _SHORTEST_STEM
         found = []
-        for one in ids:
+        for one in ids.tolist():
             word = self._words[one]
+            if len(word) < shortest:
+                continue
             two = self._ids.get(word[: len(word) - len(longer)] + other)
             if two is not None:
                 found.append((two, one) if longer is new else (one, two))
@@ -329,10 +334,10 @@ class _Endings:
         return found
 
 
-def _starting_with(words: Sequence[str], beginning: str) -> Sequence[str]:
-    """Of words in order those that begin so."""
-    # Beyond all that begin so, as no text holds the last of all code points.
-    return words[bisect_left(words, beginning) : bisect_left(words, f"{beginning}\U0010ffff")]
+def _beginning_with(words: Sequence[str], beginning: str) -> slice:
+    """Where the words that begin so are, among words in order."""
+    # Beyond all of them, as no text holds the last of all code points.
+    return slice(bisect_left(words, beginning), bisect_left(words, f"{beginning}\U0010ffff"))
 
 
 def _has_letters(word: str) -> bool:
