@@ -410,10 +410,7 @@ def held_out_relations(model: Pair2vec, test: set[int], replaced: dict[int, int 
     ids = model.vocabulary.ids
     pairs = [p for p in read_held_out_pairs() if test & {ids.get(p.x, 0), ids.get(p.y, 0)}]
     pairs = [p for p in pairs if p.x in ids and p.y in ids]
-    x, y = (
-        np.array([ids[word] for word in side])
-        for side in zip(*((p.x, p.y) for p in pairs), strict=True)
-    )
+    x, y = (np.array([ids[getattr(p, side)] for p in pairs]) for side in "xy")
     swapped = [[replaced.get(int(n), int(n)) if n in test else int(n) for n in s] for s in (x, y)]
     refused = np.array([None in pair for pair in zip(*swapped, strict=True)])
     new_x, new_y = (np.array([n or 0 for n in side]) for side in swapped)

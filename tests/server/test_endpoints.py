@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator
 from itertools import product
+from pathlib import Path
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
