@@ -26,7 +26,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ from pair2vec.api import Pair2vec, load
 from pair2vec.arrays import FloatArray, IntArray, normalise
 from pair2vec.experiments.evaluation.analogy_sets import AnalogyEntry, read_analogies
 from pair2vec.experiments.evaluation.held_out_pairs import read_held_out_pairs
-from pair2vec.experiments.evaluation.relations import read_relation_set
+from pair2vec.experiments.evaluation.relations import LabelledPair, read_relation_set
 from pair2vec.model.subwords import fit_subwords, read_subwords, word_ngrams
 from pair2vec.query.composition import CompositionWeights, WordComposer, phrase_weights
 from pair2vec.query.pair_encoder import directed_vectors
@@ -59,8 +59,7 @@ LENGTHS = ((2, 4), (3, 5))
 PENALTIES = (1.0, 3.0)
 RULES, NEIGHBOURS, TABLE = (0.0, 1.0), (0.0, 0.1, 0.3, 0.5), (0.0, 0.1, 0.2)
 
-Compose = Callable[[str], int | None]
-"""The id of a composed word; None for one that is refused."""
+Item = TypeVar("Item")
 
 
 def main() -> None:
@@ -173,11 +172,12 @@ def choose_phrase_weights(model: Pair2vec) -> None:
     targets = sorted({hypernym for _, hypernym in pairs})
     unit = model.unit_words
     print(f"{len(pairs):,} phrases, {len(targets):,} hypernyms; mean reciprocal rank")
-    for name, weigh in {
+    ways: dict[str, Callable[[IntArray], FloatArray]] = {
         "mean": lambda ids: np.ones(len(ids), np.float32),
         "by rarity": lambda ids: phrase_weights(ids, vocabulary),
         "last word": lambda ids: np.eye(len(ids), dtype=np.float32)[-1],
-    }.items():
+    }
+    for name, weigh in ways.items():
         vectors = [weigh(np.array(ids)) @ unit[list(ids)] for ids, _ in pairs]
         scores = normalise(np.array(vectors)) @ unit[targets].T
         own = scores[np.arange(len(pairs)), np.searchsorted(targets, [h for _, h in pairs])]
@@ -269,9 +269,9 @@ def read_questions(
             for entry in question:
                 if entry not in encoded:
                     known = [vocabulary.ids.get(answer) for answer in entry.answers]
-                    answers = [n for n in known if n is not None]
-                    first = answers[0] if answers else look_up(entry.answers[0])
-                    encoded[entry] = look_up(entry.word), first, frozenset(answers)
+                    found_ids = [n for n in known if n is not None]
+                    first = found_ids[0] if found_ids else look_up(entry.answers[0])
+                    encoded[entry] = look_up(entry.word), first, frozenset(found_ids)
             (a, b, _), (x, _, answers) = encoded[question.example], encoded[question.query]
             if answers:
                 found.append(Question(relation.group, a, b, x, answers))
@@ -338,7 +338,7 @@ def unknown_analogies(model: Pair2vec, bats: Path, composer: WordComposer) -> No
         print(f"{title}: " + beside([q.group for q in known], [q.group for q in new], *results))
 
 
-def sample(items: list, count: int) -> list:
+def sample(items: Sequence[Item], count: int) -> list[Item]:
     return [items[n] for n in np.random.default_rng(0).permutation(len(items))[:count].tolist()]
 
 
@@ -464,10 +464,11 @@ class ReplacedViews(PairViews):
         network = self._space.pairs
         if new is None:
             return np.zeros(network.dimension, np.float32)
-        return network.inputs(np.array([new]))[0]
+        vector: FloatArray = network.inputs(np.array([new]))[0]
+        return vector
 
 
-def _classifier(model: Pair2vec, evalution: Path) -> tuple[RelationClassifier, list]:
+def _classifier(model: Pair2vec, evalution: Path) -> tuple[RelationClassifier, list[LabelledPair]]:
     """Networks on pair vectors, trained on known pairs; and the pairs to test."""
     data, ids = read_relation_set(evalution), model.vocabulary.ids
     train = [p for p in data.train if all(word.lower() in ids for word in p.words)]
@@ -479,7 +480,7 @@ def _classifier(model: Pair2vec, evalution: Path) -> tuple[RelationClassifier, l
 def _predicted(
     classifier: RelationClassifier,
     model: Pair2vec,
-    pairs: Sequence,
+    pairs: Sequence[LabelledPair],
     replaced: dict[str, int | None],
 ) -> NDArray[np.bool_]:
     """Which pairs get their relation; those with a refused word do not."""
@@ -488,7 +489,8 @@ def _predicted(
     found = classifier.classes_[np.asarray(total).argmax(axis=1)]
     refused = [any(replaced.get(w.lower(), 0) is None for w in p.words) for p in pairs]
     right: NDArray[np.bool_] = found == np.array([p.relation for p in pairs])
-    return right & ~np.array(refused)
+    answered: NDArray[np.bool_] = right & ~np.array(refused)
+    return answered
 
 
 def held_out_classes(

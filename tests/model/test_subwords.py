@@ -13,6 +13,7 @@ from pair2vec.errors import InputError
 from pair2vec.model.folder import load_model
 from pair2vec.model.shrink import shrink_model
 from pair2vec.model.subwords import SubwordTable, fit_subwords, read_subwords, word_ngrams
+from pair2vec.model.tensors import Precision
 from pair2vec.text.vocabulary import Vocabulary
 
 WORDS = ["cold", "colder", "coldest", "warm", "warmer", "warmest", "old", "older", "oldest"]
@@ -97,11 +98,10 @@ def test_a_word_held_out_is_nearer_to_words_with_its_ending() -> None:
 
 
 def test_a_table_of_eight_bits_gives_nearly_the_same_vectors(tmp_path: Path) -> None:
+    precisions: tuple[Precision, ...] = ("float32", "int8")
     tables = [
-        read_subwords(
-            load_model(save_tiny_model(tmp_path / name, precision=name, composes=True))  # type: ignore[arg-type]
-        )
-        for name in ("float32", "int8")
+        read_subwords(load_model(save_tiny_model(tmp_path / name, precision=name, composes=True)))
+        for name in precisions
     ]
     exact, rounded = (table.vectors(WORDS) for table in tables if table)
     assert ((exact * rounded).sum(axis=1) > 0.999).all()

@@ -2,6 +2,7 @@
 
 import logging
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from tests.tiny_model import save_tiny_model
 from pair2vec.api import Pair2vec, load
 from pair2vec.arrays import FloatArray, normalise
 from pair2vec.model.folder import load_model, save_model
+from pair2vec.model.subwords import fit_subwords
 from pair2vec.query import pair_encoder
 from pair2vec.query.composition import (
     LONGEST,
@@ -21,6 +23,8 @@ from pair2vec.query.composition import (
     phrase_weights,
 )
 from pair2vec.query.pair_encoder import AddedInputs
+from pair2vec.query.search import Search
+from pair2vec.query.space import Unknown
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, UnknownWordError, Vocabulary
 
 WORDS = """cold colder coldest warm warmer warmest old older oldest fast faster fastest hot slow
@@ -172,20 +176,20 @@ def test_answers_are_those_of_a_model_that_has_the_row(model: Pair2vec, tmp_path
         lambda m: [s for _, s in m.relations().neighbours(UNKNOWN, "antonym", among=WORDS)],
         lambda m: [s for *_, s in m.relations().typed_neighbours(UNKNOWN, among=WORDS)],
     ):
-        np.testing.assert_allclose(query(model), query(other), rtol=1e-4, atol=1e-5)  # type: ignore[no-untyped-call]
+        np.testing.assert_allclose(query(model), query(other), rtol=1e-4, atol=1e-5)
     ours, theirs = (m.relate(UNKNOWN, "cold") for m in (model, other))
     assert (ours.name, ours.others, ours.like) == (theirs.name, theirs.others, theirs.like)
     assert ([word.word for word in ours.composed], theirs.composed) == ([UNKNOWN], [])
 
 
-@pytest.mark.parametrize("search", ["exact", "shortlist"])
+@pytest.mark.parametrize("search", get_args(Search))
 def test_answers_are_words_of_the_vocabulary(
-    model: Pair2vec, search: str, monkeypatch: pytest.MonkeyPatch
+    model: Pair2vec, search: Search, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("pair2vec.query.search.SHORTLIST", 5)
     model.pair(UNKNOWN, "cold")
-    found = model.analogy("cold", "colder", UNKNOWN, top=99, search=search)  # type: ignore[arg-type]
-    found += model.fill("X or Y", x=UNKNOWN, top=99, search=search)  # type: ignore[arg-type]
+    found = model.analogy("cold", "colder", UNKNOWN, top=99, search=search)
+    found += model.fill("X or Y", x=UNKNOWN, top=99, search=search)
     found += model.neighbours(UNKNOWN, "antonym", top=99)
     assert {match.word for match in found} <= {*WORDS}
     pairs = model.nearest(UNKNOWN, "cold", top=99)
@@ -208,9 +212,10 @@ def test_scores_and_lists_compose_only_where_asked(model: Pair2vec) -> None:
     assert model.score(UNKNOWN, "cold", "X or Y", unknown="compose")
     known = model.pairs([(UNKNOWN, "cold"), ("hot", "cold")], unknown="skip").known
     assert known.tolist() == [False, True]
-    for unknown in ("compose", "zero"):
+    policies: tuple[Unknown, ...] = ("compose", "zero")
+    for unknown in policies:
         with pytest.raises(ValueError, match="answers are pairs of known words"):
-            model.nearest("hot", "cold", among=[("a", "b")], unknown=unknown)  # type: ignore[arg-type]
+            model.nearest("hot", "cold", among=[("a", "b")], unknown=unknown)
 
 
 def test_a_model_of_differences_composes_words_of_the_usual_norm(tmp_path: Path) -> None:
@@ -245,14 +250,27 @@ def test_a_word_whose_row_was_forgotten_is_composed_again(
     np.testing.assert_allclose(model.pair(UNKNOWN, "cold"), before, atol=1e-6)
 
 
-def test_vectors_that_are_given_come_before_the_spelling() -> None:
+def test_vectors_that_are_given_are_one_more_estimate() -> None:
     vocabulary = Vocabulary((word, 1) for word in WORDS)
+    random = np.random.default_rng(0)
+    vectors = normalise(random.normal(size=(len(vocabulary), 8)).astype(np.float32))
+    table = fit_subwords(vocabulary, vectors)
     own = np.eye(8, dtype=np.float32)[0]
-    composer = WordComposer(
-        vocabulary, lambda ids: np.ones((len(ids), 8), "f4"), None, {"hotter": own}.get
+    given = {"coldes": own, "qjzxv": own, "some phrase": own}.get
+    spelled, carried, both = (
+        WordComposer(vocabulary, vectors.__getitem__, *arguments)
+        for arguments in ((table, None), (None, given), (table, given))
     )
-    found = composer(["hotter"])
-    assert found is not None
-    assert found.word.source == "vectors"
-    np.testing.assert_array_equal(found.vector, own)
-    assert composer(["colds"]) is None
+    cosines = []
+    for composer, source in ((spelled, "spelling"), (carried, "vectors"), (both, "vectors")):
+        found = composer(["coldes"])
+        assert found is not None
+        assert found.word.source == source
+        cosines.append(float(found.vector @ own))
+    assert cosines[0] < cosines[2] < cosines[1] == 1
+    for tokens in (["qjzxv"], ["some", "phrase"]):
+        alone = both(tokens)
+        assert alone is not None
+        np.testing.assert_array_equal(alone.vector, own)
+        assert spelled(tokens) is None
+    assert carried(["colds"]) is None

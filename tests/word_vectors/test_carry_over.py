@@ -75,10 +75,10 @@ def file_of(path: Path, words: list[str], vectors: FloatArray) -> Path:
 def known_world() -> tuple[Vocabulary, FloatArray, FloatArray]:
     """A vocabulary, its vectors, and other vectors of the same words and two more."""
     random = np.random.default_rng(3)
-    other = random.normal(size=(402, 6)).astype(np.float32)
+    other = random.normal(size=(3002, 6)).astype(np.float32)
     other /= np.linalg.norm(other, axis=1, keepdims=True)
     own = other @ np.linalg.qr(random.normal(size=(6, 6)))[0].astype(np.float32)
-    words = Vocabulary((f"w{number}", 1) for number in range(400))
+    words = Vocabulary((f"w{number}", 1) for number in range(3000))
     return words, np.concatenate([np.zeros((4, 6), np.float32), own]), other
 
 
@@ -86,9 +86,9 @@ def test_words_that_a_model_lacks_are_carried_over_to_where_they_belong(tmp_path
     vocabulary, vectors, other = known_world()
     words = [*vocabulary.words[4:], "Unknown", "climate_change"]
     carried = CarriedWords.read(
-        file_of(tmp_path / "other.vec", words, other), vocabulary, vectors[:404]
+        file_of(tmp_path / "other.vec", words, other), vocabulary, vectors[:3004]
     )
-    for word, expected in zip(("unknown", "climate change"), vectors[404:], strict=True):
+    for word, expected in zip(("unknown", "climate change"), vectors[3004:], strict=True):
         found = carried(word)
         assert found is not None
         assert found @ expected / np.linalg.norm(expected) > 0.99
@@ -97,10 +97,10 @@ def test_words_that_a_model_lacks_are_carried_over_to_where_they_belong(tmp_path
 
 def test_vectors_that_say_nothing_about_the_model_are_refused(tmp_path: Path) -> None:
     vocabulary, vectors, other = known_world()
-    shuffled = np.random.default_rng(4).permutation(other[:400])
+    shuffled = np.random.default_rng(4).permutation(other[:3000])
     path = file_of(tmp_path / "other.vec", list(vocabulary.words[4:]), shuffled)
     with pytest.raises(InputError, match="say nothing about the model's words"):
-        CarriedWords.read(path, vocabulary, vectors[:404])
+        CarriedWords.read(path, vocabulary, vectors[:3004])
     few = file_of(tmp_path / "few.vec", list(vocabulary.words[4:12]), other[:8])
     with pytest.raises(InputError, match=r"has 8 of the model's words; .* takes 12"):
-        CarriedWords.read(few, vocabulary, vectors[:404])
+        CarriedWords.read(few, vocabulary, vectors[:3004])

@@ -154,7 +154,8 @@ def read_subwords(saved: SavedModel) -> SubwordTable | None:
             f"version of pair2vec; {REPAIR_HINT}"
         ) from error
     names = (BUCKETS_TENSOR, DIRECTIONS_TENSOR, MEAN_TENSOR)
-    return SubwordTable(*map(saved.array, names), *lengths)
+    buckets, directions, mean = map(saved.array, names)
+    return SubwordTable(buckets, directions, mean, *lengths)
 
 
 class _BucketSums:

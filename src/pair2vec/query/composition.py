@@ -1,13 +1,14 @@
 """Vectors of words that are not in the vocabulary: composed from their spelling, or carried over.
 
-Three things say what an unknown word may mean, each an estimate of its unit vector:
+Several things say what an unknown word may mean, each an estimate of its unit vector:
 
 - **affix rules** (Soricut & Och, 2015): *unsubscribes* is to *unsubscribe* as *describes* is to
   *describe*. A rule replaces one ending or beginning by another; its offset is the mean over the
   known pairs that differ by it, and its weight q² / (1 - q²), with q the mean cosine that it
   reaches on these pairs when each is left out in turn;
 - **words of similar spelling**, by the cosine of their n-grams, weighted by rarity;
-- **the n-gram table** that is in the model's folder (`model.subwords`).
+- **the n-gram table** that is in the model's folder (`model.subwords`);
+- **other word vectors** that the user gave, by a linear map.
 
 A phrase is the mean of its words. Nothing is composed from what looks like no known word.
 
@@ -77,6 +78,8 @@ class CompositionWeights:
     """Of all affix rules, times the weight of each."""
     neighbours: float = 0.3
     table: float = 0.1
+    carried: float = 1.0
+    """Of a vector carried over from another table."""
 
 
 class ComposedWord(NamedTuple):
@@ -142,12 +145,15 @@ class WordComposer:
         word = " ".join(tokens)
         if not 1 < len(word) < LONGEST_WORD or not _has_letters(word):
             return None
-        vector = self._carried(word) if self._carried else None
-        if vector is not None:
-            return Composition(ComposedWord(word, "vectors", ()), vector)
-        if self._table is None:
-            return None
-        return self._from_spelling(word) if len(tokens) == 1 else self._from_words(tokens)
+        carried = self._carried(word) if self._carried else None
+        composed = None
+        if self._table is not None and len(tokens) == 1:
+            composed = self._from_spelling(word, carried)
+        elif self._table is not None and carried is None:
+            composed = self._from_words(tokens)
+        if composed is None and carried is not None:
+            return Composition(ComposedWord(word, "vectors", ()), carried)
+        return composed
 
     def _from_words(self, tokens: Sequence[str]) -> Composition | None:
         """The mean of a phrase's words, the rarer ones counting more."""
@@ -158,7 +164,8 @@ class WordComposer:
         vector = normalise(phrase_weights(known, self._vocabulary) @ self._vectors(known))
         return Composition(ComposedWord(" ".join(tokens), "words", ()), vector)
 
-    def _from_spelling(self, word: str) -> Composition | None:
+    def _from_spelling(self, word: str, carried: FloatArray | None) -> Composition | None:
+        """By what its spelling says, and by the vector that was carried over, if there is one."""
         similar, similarity = self._spellings.nearest(word, _NEIGHBOURS)
         if not len(similar) or similarity[0] < LEAST_SIMILARITY:
             return None
@@ -170,10 +177,14 @@ class WordComposer:
         ]
         for quality, estimate in self._affixes.estimates(word)[:_RULES]:
             parts.append((weights.rules * quality**2 / (1 - quality**2), estimate))
-        vector = normalise(sum(np.float32(weight) * normalise(part) for weight, part in parts))
+        if carried is not None:
+            parts.append((weights.carried, carried))
+        shares = np.array([weight for weight, _ in parts], np.float32)
+        vector = normalise(shares @ normalise(np.array([part for _, part in parts])))
         near = similar[:_SUGGESTIONS][similarity[:_SUGGESTIONS] >= _SUGGESTED_SIMILARITY]
         suggestions = tuple(self._vocabulary.words[n] for n in near.tolist())
-        return Composition(ComposedWord(word, "spelling", suggestions), vector)
+        source: Source = "spelling" if carried is None else "vectors"
+        return Composition(ComposedWord(word, source, suggestions), vector)
 
     @property
     def _spellings(self) -> "SpellingIndex":
