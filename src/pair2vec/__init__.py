@@ -8,6 +8,7 @@ from pair2vec.version import __version__
 if TYPE_CHECKING:
     from pair2vec.api import (
         PAPER_WEIGHTS,
+        ComposedWord,
         Difference,
         Match,
         ModelCheck,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "PAPER_WEIGHTS",
+    "ComposedWord",
     "Difference",
     "Match",
     "ModelCheck",

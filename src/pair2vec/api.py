@@ -14,6 +14,7 @@ from pair2vec.arrays import FloatArray, top_k
 from pair2vec.errors import InputError, UsageError
 from pair2vec.model.folder import SavedModel, load_model, model_facts
 from pair2vec.model.resolve import find_model
+from pair2vec.query.composition import ComposedWord
 from pair2vec.query.pair_encoder import Direction, Role, directed_vectors
 from pair2vec.query.search import (
     NEAREST_ALPHA,
@@ -35,7 +36,7 @@ from pair2vec.query.search import (
     nearest_scores,
     repeated_words,
 )
-from pair2vec.query.space import PairSpace, Unknown
+from pair2vec.query.space import PairSpace, Unknown, UnknownWord, check_unknown_word
 from pair2vec.relations.check import check_model
 from pair2vec.relations.classifier import RelationClassifier
 from pair2vec.relations.definitions import (
@@ -61,15 +62,16 @@ from pair2vec.relations.verdict import ModelCheck
 from pair2vec.text.vocabulary import (
     SPECIAL_TOKENS,
     Vocabulary,
+    WordPair,
     is_known_word,
-    look_up_pair,
-    look_up_word,
 )
+from pair2vec.word_vectors.carry_over import CarriedWords
 
 _log = logging.getLogger(__name__)
 
 __all__ = [
     "PAPER_WEIGHTS",
+    "ComposedWord",
     "Difference",
     "Match",
     "ModelCheck",
@@ -113,23 +115,37 @@ class PatternQuestion(NamedTuple):
 
 
 def load(
-    path_or_name: str | os.PathLike[str] | None = None, *, whitening: float | None = None
+    path_or_name: str | os.PathLike[str] | None = None,
+    *,
+    whitening: float | None = None,
+    vectors: str | os.PathLike[str] | None = None,
 ) -> "Pair2vec":
     """Open a model: a folder, a bundled model's name, or ``owner/name`` on the hub.
 
     `whitening` is how much pair vectors are whitened before they are compared, from 0 (the paper's
-    plain cosine) to 1; by default 0.5.
+    plain cosine) to 1; by default 0.5. `vectors` is a file of word vectors in a common format: a
+    word that the model lacks and the file has is carried over from there.
     """
-    return Pair2vec(load_model(find_model(path_or_name)), whitening=whitening)
+    saved = load_model(find_model(path_or_name))
+    return Pair2vec(saved, whitening=whitening, vectors=vectors)
 
 
 class Pair2vec:
     """A trained model, open for queries; `load` makes one."""
 
-    def __init__(self, saved: SavedModel, *, whitening: float | None = None) -> None:
-        """Open a model folder; `whitening` as in `load`."""
+    def __init__(
+        self,
+        saved: SavedModel,
+        *,
+        whitening: float | None = None,
+        vectors: str | os.PathLike[str] | None = None,
+    ) -> None:
+        """Open a model folder; `whitening` and `vectors` as in `load`."""
         self.saved = saved
-        self.space = PairSpace(saved, whitening=whitening)
+        carried = None
+        if vectors is not None:
+            carried = CarriedWords.read(vectors, saved.vocabulary, saved.array("pair.words"))
+        self.space = PairSpace(saved, whitening=whitening, carried=carried)
         """Its networks and arrays, by ids."""
         self._search = WordSearch(self.space)
 
@@ -143,8 +159,12 @@ class Pair2vec:
         )
 
     def __contains__(self, word: object) -> bool:
-        """Whether it knows a word, in any case."""
+        """Whether it knows a word, in any case; one that it can only compose, it does not."""
         return isinstance(word, str) and is_known_word(word, self.vocabulary)
+
+    def composed(self, *words: str) -> list[ComposedWord]:
+        """Of the words of queries so far those that were composed, and how."""
+        return self.space.composed(*words)
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -177,6 +197,9 @@ class Pair2vec:
     ) -> FloatArray:
         """The vector of the relation of `x` to `y`.
 
+        As in every query of one answer, an unknown word is composed where the model can, which is
+        logged once a word.
+
         Args:
             x: A word.
             y: A word.
@@ -184,9 +207,11 @@ class Pair2vec:
             normalised: Each direction with unit norm, as in the paper (`eq:bi-relemb`).
 
         Raises:
-            UnknownWordError: a word is out of the vocabulary; it suggests similar spellings.
+            UnknownWordError: a word is out of the vocabulary, and cannot be composed; it suggests
+                similar spellings.
         """
-        (vector,) = self.pairs([(x, y)], direction=direction, normalised=normalised).vectors
+        batch = self.pairs([(x, y)], direction=direction, normalised=normalised, unknown="compose")
+        (vector,) = batch.vectors
         return vector  # type: ignore[no-any-return]
 
     def pairs(
@@ -204,7 +229,8 @@ class Pair2vec:
             direction: As in `pair`.
             normalised: As in `pair`.
             unknown: "error" raises at the first unknown word; "skip" leaves such pairs out; "zero"
-                gives them a zero vector. `known` of the result says which they are.
+                gives them a zero vector; "compose" composes unknown words, and raises where that
+                cannot be done. `known` of the result says which pairs have a vector.
         """
         x, y, known = self.space.look_up_pairs(pairs, unknown)
         vectors = directed_vectors(
@@ -224,13 +250,27 @@ class Pair2vec:
         (vector,) = self.space.pattern_encoder([pattern])
         return vector  # type: ignore[no-any-return]
 
-    def score(self, x: str, y: str, pattern: str) -> float:
-        """R(x, y)·C(pattern): how well the pair fits the pattern."""
-        return float(self.scores([(x, y)], [pattern])[0, 0])
+    def score(self, x: str, y: str, pattern: str, *, unknown: UnknownWord = "error") -> float:
+        """R(x, y)·C(pattern): how well the pair fits the pattern; `unknown` as in `scores`."""
+        return float(self.scores([(x, y)], [pattern], unknown=unknown)[0, 0])
 
-    def scores(self, pairs: Iterable[tuple[str, str]], patterns: Sequence[str]) -> FloatArray:
-        """The score of each pair in each pattern: (pairs, patterns)."""
-        x, y, _ = self.space.look_up_pairs(pairs, "error")
+    def scores(
+        self,
+        pairs: Iterable[tuple[str, str]],
+        patterns: Sequence[str],
+        *,
+        unknown: UnknownWord = "error",
+    ) -> FloatArray:
+        """The score of each pair in each pattern: (pairs, patterns).
+
+        Args:
+            pairs: Of words.
+            patterns: As in `context`.
+            unknown: "error" raises at the first unknown word; "compose" composes it, though its
+                scores can hardly be compared with those of words that were seen in text.
+        """
+        check_unknown_word(unknown)
+        x, y, _ = self.space.look_up_pairs(pairs, unknown)
         scores: FloatArray = self.space.pairs(x, y) @ self.space.pattern_encoder(patterns).T
         return scores
 
@@ -298,7 +338,8 @@ class Pair2vec:
                 raise UsageError("several patterns are ranked for a pair: give both x and y")
             if prior is not None:
                 raise UsageError(f"prior is {prior:g}, but both words are given: none to weigh")
-            return self._rank_patterns(pattern, self.scores([(x, y)], pattern)[0], top)
+            scores = self.scores([(x, y)], pattern, unknown="compose")[0]
+            return self._rank_patterns(pattern, scores, top)
         if (x is None) == (y is None):
             raise UsageError(
                 f"pattern {pattern!r}: give the word in slot X or the one in slot Y, to find the "
@@ -309,7 +350,7 @@ class Pair2vec:
             _log.warning("pattern %r: %s", pattern, asked)
         pattern, x, y, _ = asked
         role: Role = "x" if x is not None else "y"
-        word = look_up_word(x if x is not None else str(y), self.vocabulary)
+        word = self.space.look_up(x if x is not None else str(y))
         if prior is not None:
             weights = weights._replace(prior=prior)
         scorer = SlotScorer(
@@ -366,7 +407,7 @@ class Pair2vec:
             search: "shortlist" is many times as fast on a large vocabulary, and may miss a word.
             all_words: As in `fill`.
         """
-        abx = [look_up_word(word, self.vocabulary) for word in (a, b, x)]
+        abx = [self.space.look_up(word) for word in (a, b, x)]
         scorer = AnalogyScorer(self.space, abx, direction, check_alpha(alpha))
         return self._search.best_words(
             scorer, abx, among=among, search=search, top=top, all_words=all_words
@@ -405,10 +446,13 @@ class Pair2vec:
         """
         if among is not None and words is not None:
             raise UsageError("give pairs to choose among, or words, not both")
-        if unknown == "zero":
-            raise UsageError('unknown is "zero", which no pair can be ranked by; "error" or "skip"')
+        if unknown in {"zero", "compose"}:
+            raise UsageError(
+                f'unknown is "{unknown}", which no pair can be ranked by: answers are pairs of '
+                'known words; "error" or "skip"'
+            )
         check_alpha(alpha)
-        example = look_up_pair(x, y, self.vocabulary)
+        example = WordPair(self.space.look_up(x), self.space.look_up(y))
         if among is not None:
             first, second, known = self.space.look_up_pairs(among, unknown)
             first, second = first[known], second[known]
@@ -416,7 +460,8 @@ class Pair2vec:
             chosen, _, known = self.space.look_up_pairs(((word, word) for word in words), unknown)
             first, second = all_pairs(np.unique(chosen[known]))
         else:
-            first, second = analogous_pairs(self.unit_words, *example)
+            own = self.space.unit_inputs(np.array(example))
+            first, second = analogous_pairs(self.unit_words, *example, example=own)
             if not all_words:
                 no_answers = self.space.answers.excluded(example)
                 are_answers = ~np.isin((first, second), no_answers).any(axis=0)
@@ -453,18 +498,20 @@ class Pair2vec:
             unrelated: As in `Relations.predict_proba`.
 
         Raises:
-            UnknownWordError: a word is out of the vocabulary; it suggests similar spellings.
+            UnknownWordError: a word is out of the vocabulary, and cannot be composed; it suggests
+                similar spellings.
         """
         known = relations or self._built_in_relations
-        batch = relate_pairs(known, [(x, y)], unrelated=unrelated)
+        batch = relate_pairs(known, [(x, y)], unknown="compose", unrelated=unrelated)
         (name, probability), others = next(batch.ranked())
         like: list[PairMatch] = []
         if top and name not in {NONE, UNCLEAR}:
-            pair = look_up_pair(x, y, self.vocabulary)
+            pair = WordPair(known.space.look_up(x), known.space.look_up(y))
             like = pairs_in_relation(known, pair, name, top=top, unrelated=unrelated)
         patterns = self.explain(x, y, top=top) if top and self.patterns else []
         definition = relation_definition(name, known)
-        return Relation(name, probability, definition, others, like, patterns)
+        composed = known.space.composed(x, y)
+        return Relation(name, probability, definition, others, like, patterns, composed)
 
     def relate_many(
         self,
@@ -479,8 +526,9 @@ class Pair2vec:
         Args:
             pairs: Of words.
             unknown: "error" raises at the first unknown word; "skip" leaves such pairs out; "zero"
-                gives them the name "unknown" and probabilities of zero. `known` of the result says
-                which they are.
+                gives them the name "unknown" and probabilities of zero; "compose" composes unknown
+                words, and raises where that cannot be done. `known` of the result says which pairs
+                have a relation.
             relations: As in `relate`.
             unrelated: As in `relate`.
         """

@@ -466,3 +466,37 @@ def test_the_documented_json_is_what_is_printed(folder: Path) -> None:
     ]
     printed = {shape(answer) for each in answers for answer in each}
     assert {shape(json.loads(line)) for line in documented} == printed
+
+
+@pytest.fixture(scope="module")
+def composing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_tiny_model(tmp_path_factory.mktemp("composing") / "model", composes=True)
+
+
+UNKNOWN = {
+    "fill": ["in X , Y .", "--x=cheaps"],
+    "pair": ["cheaps", "cold"],
+    "analogy": ["hot", "cold", "cheaps"],
+    "nearest": ["cheaps", "cold"],
+}
+
+
+@pytest.mark.parametrize("command", UNKNOWN)
+def test_a_single_query_composes_an_unknown_word(composing: Path, command: str) -> None:
+    (answer,) = answers_of(command, *UNKNOWN[command], "--model", composing)
+    assert [word["word"] for word in answer["composed"]] == ["cheaps"]
+
+
+def test_queries_on_standard_input_and_scores_compose_only_where_asked(composing: Path) -> None:
+    lines = {"nearest": "cheaps cold\n", "score": "cheaps\tcold\tX or Y\n"}
+    for command, line in lines.items():
+        (refused,) = answers_of(command, "-", "--model", composing, stdin=line, code=1)
+        assert refused["error"].startswith("'cheaps' is not in the vocabulary; did you mean cheap")
+        asked = ("-", "--unknown=compose", "--model", composing)
+        (answer,) = answers_of(command, *asked, stdin=line)
+        assert answer["composed"][0]["source"] == "spelling"
+
+
+def test_word_vectors_that_are_no_file_are_a_usage_error(composing: Path) -> None:
+    done = pair2vec("pair", "hot", "cold", "--vectors", "none.vec", "--model", composing)
+    assert_fails(done, 2, "--vectors none.vec: no such file")

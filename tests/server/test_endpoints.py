@@ -475,3 +475,24 @@ def test_opposed_is_offered_with_relate(relating: TestClient, client: TestClient
     assert {"get", "post"} <= set(described["/api/opposed"])
     assert client.get("/api/opposed", params={"a": "hot", "b": "cold"}).status_code == 404
     assert "/api/opposed" not in client.get("/openapi.json").json()["paths"]
+
+
+def test_a_composed_word_is_named_in_the_answer(tmp_path: Path) -> None:
+    model = load(taught_model(tmp_path / "model", composes=True))
+    with TestClient(make_app(Resources(model)), base_url="http://127.0.0.1") as client:
+        for name, question in {
+            "relate": {"x": "cheaps", "y": "cold"},
+            "pair": {"x": "cheaps", "y": "cold"},
+            "fill": {"pattern": "X or Y", "y": "cheaps"},
+            "analogy": {"a": "hot", "b": "cold", "x": "cheaps"},
+            "nearest": {"x": "cheaps", "y": "cold"},
+            "neighbours": {"word": "cheaps"},
+            "score": {"x": "cheaps", "y": "cold", "pattern": "X or Y", "unknown": "compose"},
+        }.items():
+            content = client.get(f"/api/{name}", params=question).json()
+            assert content["composed"] == [
+                {"word": "cheaps", "source": "spelling", "suggestions": ["cheap"]}
+            ], name
+        question = {"x": "cheaps", "y": "cold", "pattern": "X or Y"}
+        assert client.get("/api/score", params=question).status_code == 404
+        assert "composed" not in client.get("/api/pair", params={"x": "hot", "y": "cold"}).json()

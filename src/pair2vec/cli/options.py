@@ -93,7 +93,25 @@ UnknownOption = Annotated[
     str,
     typer.Option(
         "--unknown",
-        help="What to do with words of a FILE that the model does not know: error or skip.",
+        help="What to do with unknown words: of a FILE, error or skip; of queries on standard "
+        "input, error or compose. Those of a single query are composed.",
+    ),
+]
+UnknownWordOption = Annotated[
+    str,
+    typer.Option(
+        "--unknown",
+        help="What to do with unknown words of queries on standard input: error or compose. Those "
+        "of a single query are composed.",
+    ),
+]
+VectorsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--vectors",
+        metavar="FILE",
+        help="Word vectors in a common format: carry over words that the model does not know.",
+        show_default="none",
     ),
 ]
 SearchOption = Annotated[

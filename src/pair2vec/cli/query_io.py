@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from io import BufferedReader
 
     from pair2vec.api import DirectedPair, Pair2vec
+    from pair2vec.query.composition import ComposedWord
     from pair2vec.query.search import (
         Match,
         PairMatch,
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 
 STDIN = "-"
+PATTERN = "PATTERN"
+"""The field of a query that is not a word."""
 
 FIT = "score: above 0, the model predicts an observed triple rather than a sampled one"
 """Caption: the score of a pair in a pattern, a logit."""
@@ -59,6 +62,8 @@ class QueryFormat:
     separator: str | None = None
     """Between the fields of a line; None is a tab, or any white space where no field is a phrase.
     """
+    vocabulary: Vocabulary | None = None
+    """The words of a line must be in it; None composes what the model can."""
 
     def check(self, values: list[str], between: str = " ") -> None:
         if len(values) != len(self.fields):
@@ -71,7 +76,16 @@ class QueryFormat:
             raise InputError(f"is not UTF-8 at byte {error.start + 1}") from error
         values = split_fields(text, len(self.fields), self.separator)
         self.check(values, between="<tab>" if self.separator else " ")
-        return [value.strip() for value in values]
+        values = [value.strip() for value in values]
+        self._check_words(values)
+        return values
+
+    def _check_words(self, values: list[str]) -> None:
+        from pair2vec.text.vocabulary import look_up_word
+
+        for field, value in zip(self.fields, values, strict=True):
+            if self.vocabulary is not None and field != PATTERN and value:
+                look_up_word(value, self.vocabulary)
 
 
 def split_fields(text: str, count: int, separator: str | None = None) -> list[str]:
@@ -84,10 +98,14 @@ def split_fields(text: str, count: int, separator: str | None = None) -> list[st
     return by_tab if len(by_tab) == count else text.split()
 
 
-def open_model(name: str | Path | None, whitening: float | None = None) -> Pair2vec:
+def open_model(
+    name: str | Path | None, whitening: float | None = None, vectors: Path | None = None
+) -> Pair2vec:
     from pair2vec.api import load
 
-    return load(name, whitening=whitening)
+    if vectors is not None and not vectors.is_file():
+        raise UsageError(f"--vectors {vectors}: no such file")
+    return load(name, whitening=whitening, vectors=vectors)
 
 
 def query_record(command: str, model: Pair2vec, **options: object) -> dict[str, object]:
@@ -104,10 +122,26 @@ def percent(probability: float) -> str:
     return f"{100 * probability:.0f} %"
 
 
-def ranked(query: dict[str, object], ranking: RankingTable) -> CommandAnswer:
-    """The answer of a query whose result is a ranking."""
+def ranked(
+    query: dict[str, object], ranking: RankingTable, composed: Sequence[ComposedWord] = ()
+) -> CommandAnswer:
+    """The answer of a query whose result is a ranking; some words of it may be composed."""
+    from pair2vec.query.composition import composed_json
+
     matches = [match._asdict() for match in ranking.matches]
-    return CommandAnswer(query, {"matches": matches}, ranking)
+    return CommandAnswer(query, {"matches": matches, **composed_json(composed)}, ranking)
+
+
+def known_words(model: Pair2vec, unknown: str, *others: str) -> Vocabulary | None:
+    """What the words of queries on standard input have to be in: None under "compose".
+
+    Args:
+        model: Its vocabulary.
+        unknown: The value of --unknown.
+        others: The values it may have but for "error" and "compose".
+    """
+    choice = check_choice("--unknown", unknown, ("error", *others, "compose"))
+    return None if choice == "compose" else model.vocabulary
 
 
 def answer_query(
@@ -297,7 +331,8 @@ def read_words(path: Path | None, vocabulary: Vocabulary, unknown: str) -> list[
     Args:
         path: ``-`` is standard input.
         vocabulary: Of the model.
-        unknown: "error" refuses out-of-vocabulary words, "skip" leaves them out and counts them.
+        unknown: "skip" leaves out-of-vocabulary words out and counts them, others refuse them:
+            answers are words of the vocabulary.
     """
     if path is None:
         return None
@@ -337,8 +372,8 @@ def _known_rows(
     path: Path, rows: list[_Row], vocabulary: Vocabulary, unknown: str
 ) -> list[list[str]]:
     """The rows of which all words are known."""
-    check_choice("--unknown", unknown, ("error", "skip"))
-    if unknown == "error":
+    check_choice("--unknown", unknown, ("error", "skip", "compose"))
+    if unknown != "skip":
         for row in rows:
             _check_known(row, vocabulary)
     known = [row.words for row in rows if _are_known(row.words, vocabulary)]

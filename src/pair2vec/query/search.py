@@ -191,7 +191,7 @@ class AnalogyScorer:
         self._networks = [pairs.conditioned_on(x, role) for role in roles(direction)]
         example = directed_vectors(pairs, np.array([a]), np.array([b]), direction)
         self._targets = example.reshape(-1, pairs.dimension)
-        first, second, third = self._unit_words[[a, b, x]]
+        first, second, third = space.unit_inputs(np.array([a, b, x]))
         self._offset = normalise(second - first + third)
         # Each direction has unit norm, so the cosine of both together is the mean of theirs.
         self._pair_weight = np.float32(alpha / len(self._networks))
@@ -279,7 +279,8 @@ class WordSearch:
             ids = {look_up_word(word, self._vocabulary) for word in among}
             return np.array(sorted(ids), np.intp)
         if search == "shortlist" and len(self._vocabulary) > SHORTLIST:
-            return shortlist(scorer.approximate_scores(self._clusters), exclude)
+            known = (word for word in exclude if word < len(self._vocabulary))
+            return shortlist(scorer.approximate_scores(self._clusters), known)
         return slice(None)
 
 

@@ -13,6 +13,7 @@ from pair2vec.api import DirectedPair, Pair2vec
 from pair2vec.errors import UsageError
 from pair2vec.lexicon.evidence import EvidenceScorer, find_evidence
 from pair2vec.lexicon.inverted_index import InvertedIndex
+from pair2vec.query.composition import composed_json
 from pair2vec.query.search import NEAREST_ALPHA, RelationMatch, slot_weights
 from pair2vec.relations.relations import Relations
 from pair2vec.server.parameters import Parameter
@@ -124,7 +125,8 @@ def _nearest(resources: Resources, values: Values) -> JsonObject:
 
 
 def _score(resources: Resources, values: Values) -> JsonObject:
-    return {"score": resources.model.score(values["x"], values["y"], values["pattern"])}
+    x, y, pattern = values["x"], values["y"], values["pattern"]
+    return {"score": resources.model.score(x, y, pattern, unknown=values["unknown"])}
 
 
 def _words(resources: Resources, values: Values) -> JsonObject:
@@ -172,6 +174,20 @@ def _evidence(resources: Resources, values: Values) -> JsonObject:
     scorer = resources.evidence_scorer.for_pair(x, y)
     sentences = find_evidence(resources.index, pair, scorer, top=_last(values))
     return {"sentences": [sentence.text for sentence in sentences[values["offset"] :]]}
+
+
+def _saying_composed(
+    answer: Callable[[Resources, Values], JsonObject], *words: str
+) -> Callable[[Resources, Values], JsonObject]:
+    """An endpoint's answer with the words of these parameters that were composed, if any were."""
+
+    def answer_and_say(resources: Resources, values: Values) -> JsonObject:
+        found = answer(resources, values)
+        given = (values[name] for name in words)
+        composed = resources.model.composed(*(word for word in given if word is not None))
+        return {**found, **composed_json(composed)}
+
+    return answer_and_say
 
 
 def _matches(matches: Sequence[Any], values: Values) -> JsonObject:
@@ -275,6 +291,12 @@ _ALL_WORDS = Parameter(
     value_type="boolean",
     default=False,
 )
+_UNKNOWN = Parameter(
+    name="unknown",
+    description="An unknown word is an error, or composed.",
+    default="error",
+    choices=("error", "compose"),
+)
 _VECTOR = Parameter(
     name="vector", description="Return the vector, too.", value_type="boolean", default=False
 )
@@ -294,14 +316,14 @@ ENDPOINTS = (
             _top(),
             _OFFSET,
         ),
-        _fill,
+        _saying_composed(_fill, "x", "y"),
         _fill_cost,
     ),
     Endpoint(
         "pair",
         "The vector of two words, and the patterns that fit them best",
         (_X, _Y, _DIRECTION, _VECTOR, _top()),
-        _pair,
+        _saying_composed(_pair, "x", "y"),
         lambda _: 2,
     ),
     Endpoint(
@@ -318,7 +340,7 @@ ENDPOINTS = (
             _top(),
             _OFFSET,
         ),
-        _analogy,
+        _saying_composed(_analogy, "a", "b", "x"),
         _search_cost(100, 900),
     ),
     Endpoint(
@@ -337,14 +359,14 @@ ENDPOINTS = (
             _top(),
             _OFFSET,
         ),
-        _nearest,
+        _saying_composed(_nearest, "x", "y"),
         lambda _: 500,
     ),
     Endpoint(
         "score",
         "How well two words fit a pattern",
-        (_X, _Y, _pattern("As in 'X or Y'.")),
-        _score,
+        (_X, _Y, _pattern("As in 'X or Y'."), _UNKNOWN),
+        _saying_composed(_score, "x", "y"),
         lambda _: 2,
     ),
     Endpoint(
@@ -387,7 +409,7 @@ RELATION_ENDPOINTS = (
             _top(),
             _OFFSET,
         ),
-        _neighbours,
+        _saying_composed(_neighbours, "word"),
         lambda _: 700,
     ),
 )

@@ -25,6 +25,7 @@ from pair2vec.model.folder import (
     load_model,
     save_model,
 )
+from pair2vec.model.subwords import fit_subwords
 from pair2vec.model.tensors import Precision
 from pair2vec.query.context_encoder import PatternEncoder
 from pair2vec.ranges import Count, Factor, PartialShare, Range, check_ranges
@@ -193,10 +194,11 @@ def finetune(  # noqa: PLR0913 - the options of a command, side by side
         arrays = published_arrays(network)
         arrays["context.words"] = arrays["context.words"][:context_words]
         arrays |= {name: t.detach().float().cpu().numpy() for name, t in published.tensors.items()}
+        subwords = fit_subwords(corpus.vocabulary, arrays["pair.words"])
         kept = {name: fact for name, fact in model.config.items() if name in _KEPT}
         save_model(
             out,
-            arrays,
+            arrays | subwords.tensors(),
             corpus.vocabulary,
             {
                 "name": out.resolve().name,
@@ -209,6 +211,7 @@ def finetune(  # noqa: PLR0913 - the options of a command, side by side
                     **asdict(config),
                 },
                 **published.facts,
+                **subwords.facts(),
             },
             patterns=model.patterns(),
             precision=precision,

@@ -21,6 +21,7 @@ from pair2vec.model.folder import (
     remove_checkpoint_models,
     save_model,
 )
+from pair2vec.model.subwords import fit_subwords
 from pair2vec.model.tensors import Precision
 from pair2vec.text.corpus import Corpus
 from pair2vec.text.patterns import context_text
@@ -83,9 +84,11 @@ class NetworkWriter:
     ) -> None:
         added = trainer.auxiliary.published(trainer.network)
         tensors = {name: t.detach().float().cpu().numpy() for name, t in added.tensors.items()}
+        arrays = published_arrays(trainer.network)
+        subwords = fit_subwords(self._corpus.vocabulary, arrays["pair.words"])
         save_model(
             folder,
-            published_arrays(trainer.network) | tensors,
+            arrays | tensors | subwords.tensors(),
             self._corpus.vocabulary,
             {
                 "created": datetime.datetime.now(datetime.UTC).date().isoformat(),
@@ -95,6 +98,7 @@ class NetworkWriter:
                 "triples": trainer.triples,
                 **facts,
                 **added.facts,
+                **subwords.facts(),
             },
             patterns=self._mine_patterns(trainer.recipe.triples, sample=sample),
             precision=precision,

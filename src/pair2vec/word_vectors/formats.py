@@ -38,6 +38,7 @@ from pair2vec.word_vectors.fasttext_format import MAGIC, read_fasttext_model, re
 from pair2vec.word_vectors.vector_file import (
     MAX_DIMENSION,
     PHRASE_JOINT,
+    AllWords,
     ByteStream,
     FirstWords,
     VocabularyMatcher,
@@ -103,6 +104,17 @@ def vector_dimension(path: str | os.PathLike[str]) -> int:
     with _open_stream(os.fspath(path)) as stream:
         is_fasttext = stream.peek(len(MAGIC)) == MAGIC
         return (read_header(stream) if is_fasttext else _open_table(stream)).dimension
+
+
+def read_all_vectors(path: str | os.PathLike[str]) -> WordVectors:
+    """The vectors of all words of a file, in lower case; of a fastText model those it lists.
+
+    Raises:
+        InputError: the file does not exist, or is damaged.
+    """
+    words = AllWords()
+    _read_file(os.fspath(path), words)
+    return read_word_vectors(path, Vocabulary((word, 1) for word in words.folded))
 
 
 def read_first_vectors(path: str | os.PathLike[str], count: int) -> FloatArray:

@@ -97,6 +97,22 @@ class FirstWords:
         return self.matched - 1
 
 
+class AllWords:
+    """Matches nothing, and collects all words of a file, up to case."""
+
+    ids = 0
+
+    def __init__(self) -> None:
+        self.folded: dict[str, None] = {}
+        """In the order of the file, without special tokens."""
+
+    def match(self, spelling: bytes) -> int | None:
+        word = fold(spelling.decode("utf-8", "replace"))
+        if word not in SPECIAL_TOKENS:
+            self.folded[word] = None
+        return None
+
+
 class VocabularyMatcher:
     """Matches the words of a file to a vocabulary: exact spelling before case-folded spelling."""
 
