@@ -12,8 +12,8 @@
 BATS is answered by 3CosAdd among the whole vocabulary, and by the default of `analogy` (α = 0.5)
 among the 300 best of that; WordNet's pairs are those of `eval relate`; EVALution's relations are
 classified by networks on pair vectors, trained on the pairs of which all words are known. Subsets
-are drawn with seed 0; two to ten minutes on 2 cores. `--choose` looks at the dev half of the held-out words alone, all figures are
-of the other half.
+are drawn with seed 0; it takes some minutes on 2 cores. `--choose` looks at one half of the
+held-out words alone, and figures are of the other, unless `--half choose` asks for the first.
 
 The rules, written before the runs. Of the table: the smallest whose cosine with the words' own
 vectors is within 0.02 of the best of at most 350 KB; it is one of three estimates. Of the weights:
