@@ -15,9 +15,10 @@ classified by networks on pair vectors, trained on the pairs of which all words 
 are drawn with seed 0; it takes some minutes on 2 cores. `--choose` looks at one half of the
 held-out words alone, and figures are of the other, unless `--half choose` asks for the first.
 
-The rules, written before the runs. Of the table: the smallest whose cosine with the words' own
-vectors is within 0.02 of the best of at most 350 KB; it is one of three estimates. Of the weights:
-the highest mean cosine; of those within 0.002 of it, those with the simplest numbers.
+The rules. Of the table: the smallest whose cosine with the words' own vectors is within 0.02 of the
+best of at most 350 KB; it is one of several estimates. Of the weights: the highest mean cosine, and
+of those within 0.002 of it the simplest numbers. They were written down after a first look at
+tables and weights on another twentieth of the words, and before any question was answered.
 """
 
 import argparse
