@@ -1,8 +1,8 @@
 """The public API: `load` opens a model, and `Pair2vec` answers queries to it."""
 
 import os
-from collections.abc import Iterable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple, overload
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pair2vec.arrays import FloatArray, top_k
 from pair2vec.errors import InputError, UsageError
 from pair2vec.model.folder import SavedModel, load_model, model_facts
-from pair2vec.model.resolve import find_model
+from pair2vec.model.resolve import find_model, model_name
 from pair2vec.query.pair_encoder import Direction, Role, directed_vectors
 from pair2vec.query.search import (
     AnalogyScorer,
@@ -102,6 +102,14 @@ class Pair2vec:
         return (
             f"<Pair2vec {name!r}: {words:,} words, {self.space.pairs.dimension} dimensions{taught}>"
         )
+
+    def __reduce__(self) -> tuple[Callable[[str], "Pair2vec"], tuple[str]]:
+        # Pickled by name: the arrays are on disk, and stay mapped from there.
+        return partial(load, whitening=self.space.whitening), (model_name(self.saved.folder),)
+
+    def __deepcopy__(self, memo: dict[int, object]) -> "Pair2vec":
+        # What copies all its parameters, as scikit-learn's `clone` does, need not open it again.
+        return self
 
     def __contains__(self, word: object) -> bool:
         """Whether it knows a word, in any case."""

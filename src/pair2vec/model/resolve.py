@@ -49,6 +49,13 @@ def find_model(path_or_name: str | os.PathLike[str] | None = None) -> Path:
     )
 
 
+def model_name(folder: Path) -> str:
+    """What `find_model` finds a folder by: the name of a bundled model, or else its path."""
+    return next(
+        (name for name, path in bundled_models().items() if path == folder), str(folder.absolute())
+    )
+
+
 def download_model(name: str) -> Path:
     """The folder of the model ``owner/name``, downloaded unless the hub's cache has it.
 
