@@ -34,7 +34,24 @@ except ImportError as error:
 _MOST_SEEDS = 2**31 - 1
 
 
-class PairVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class PairInput:
+    """An estimator whose X is pairs of words."""
+
+    def _pairs(self, X: Any, *, reset: bool) -> list[tuple[str, str]]:  # noqa: ANN401, N803
+        """The rows of X; its columns are noted, or compared with those noted."""
+        rows = validate_data(self, X, reset=reset, dtype=object, ensure_all_finite=False)
+        if rows.shape[1] != 2:
+            raise UsageError(f"X has {rows.shape[1]} feature(s); it must have two words a row")
+        for number, row in enumerate(rows):
+            for word in row:
+                if not isinstance(word, str):
+                    raise UsageError(f"X, row {number}: {word!r} is no text; give two words a row")
+        return [(x, y) for x, y in rows]
+
+
+class PairVectorizer(  # type: ignore[misc]
+    PairInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
     """Pairs of words to vectors of their relation, (N, D) or (N, 2D); there is nothing to fit."""
 
     def __init__(
@@ -64,14 +81,14 @@ class PairVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def fit(self, X: Any, y: object = None) -> Self:  # noqa: ANN401, N803 - scikit-learn's
         """Check X, and learn nothing but the names of its columns."""
         del y
-        _word_pairs(self, X, reset=True)
+        self._pairs(X, reset=True)
         return self
 
     def transform(self, X: Any) -> FloatArray:  # noqa: ANN401, N803
         """The vector of each pair."""
         if self.unknown not in {"error", "zero"}:
             raise UsageError(f"unknown is {self.unknown!r}; it must be error or zero: a row a pair")
-        pairs = _word_pairs(self, X, reset=False)
+        pairs = self._pairs(X, reset=False)
         space = open_model(self.model).space
         x, y, known = space.look_up_pairs(pairs, self.unknown)
         vectors = directed_vectors(
@@ -97,10 +114,11 @@ class PairVectorizer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         tags.requires_fit = False
+        tags.transformer_tags.preserves_dtype = []  # always float32
         return tags
 
 
-class RelationClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class RelationClassifier(PairInput, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """`pair2vec.RelationClassifier` for pipelines and searches: its settings are parameters."""
 
     def __init__(
@@ -157,7 +175,7 @@ class RelationClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise UsageError("requires y to be passed, but the target y is None")
         labels = column_or_1d(y, warn=True)
         check_classification_targets(labels)
-        pairs = _word_pairs(self, X, reset=True)
+        pairs = self._pairs(X, reset=True)
         config = MlpConfig(
             hidden=self.hidden,
             dropout=self.dropout,
@@ -182,25 +200,14 @@ class RelationClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> FloatArray:  # noqa: ANN401, N803
         """The probability of each of `classes_` for each pair: (N, classes)."""
         check_is_fitted(self)
-        return self.classifier_.predict_proba(_word_pairs(self, X, reset=False))
+        return self.classifier_.predict_proba(self._pairs(X, reset=False))
 
     def predict(self, X: Any) -> Any:  # noqa: ANN401, N803
         """The most probable class of each pair."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         return tags
-
-
-def _word_pairs(estimator: Any, X: Any, *, reset: bool) -> list[tuple[str, str]]:  # noqa: ANN401, N803
-    """The rows of X; its columns are noted, or compared with those noted."""
-    rows = validate_data(estimator, X, reset=reset, dtype=object, ensure_all_finite=False)
-    if rows.shape[1] != 2:
-        raise UsageError(f"X has {rows.shape[1]} columns; it must have two, of words x and y")
-    for number, row in enumerate(rows):
-        for word in row:
-            if not isinstance(word, str):
-                raise UsageError(f"X, row {number}: {word!r} is no text; give two words a row")
-    return [(x, y) for x, y in rows]

@@ -67,7 +67,7 @@ class RelationComponent:
             relations: The names of those to find; None is all of the model.
             probability: The least.
             window: The most tokens from x to y.
-            stop_words: Take in spaCy's stop words, among which are *up*, *before* and *empty*.
+            stop_words: Take in spaCy's stop words, among which are *up*, *down*, *full* and *empty*.
             unrelated: As in `Pair2vec.relate_many`.
         """
         self.model: Pair2vec = open_model(model)
@@ -121,9 +121,7 @@ class RelationComponent:
     def _pairs(self, doc: Doc) -> "Iterator[_Pair]":
         """Both directions of each pair, by the order of the text."""
         for sentence in doc.sents if doc.has_annotation("SENT_START") else (doc,):
-            content = [
-                (token.i, word) for token in sentence if (word := self._content_word(token))
-            ]
+            content = [(token.i, word) for token in sentence if (word := self._content_word(token))]
             for (x, first), (y, second) in combinations(content, 2):
                 if y - x <= self.window and first != second:
                     yield _Pair(x, y, (first, second))
