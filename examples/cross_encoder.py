@@ -31,13 +31,13 @@ class PairTransformer(Transformer):  # type: ignore[misc]
 
     source: PairAttention | EmptySource
 
-    def preprocess(self, inputs: Sequence[Any], **options: Any) -> Any:
+    def preprocess(self, inputs: Sequence[Any], **options: object) -> dict[str, Any]:
         features = super().preprocess(inputs, **options)
-        sides = enumerate(zip(*inputs, strict=True))
+        sides = zip((0, 1), zip(*inputs, strict=True), strict=True)
         words = [align_subwords(self.source, features, side, sequence=n) for n, side in sides]
         return {**features, "words": words}
 
-    def forward(self, features: Any, **options: Any) -> Any:
+    def forward(self, features: dict[str, Any], **options: object) -> dict[str, Any]:
         words = features.pop("words")
         return {**super().forward(features, **options), "words": words}
 

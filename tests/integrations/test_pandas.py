@@ -1,7 +1,5 @@
 """Relations of the words in two columns of a frame."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from tests.tiny_model import ALL_ANSWERS, taught_model
@@ -10,7 +8,7 @@ from pair2vec.api import Pair2vec, load
 from pair2vec.errors import UsageError
 
 pd = pytest.importorskip("pandas", minversion="2.2")
-from pair2vec.integrations.pandas import relate_frame
+from pair2vec.integrations.pandas import relate_frame  # noqa: E402
 
 
 @pytest.fixture(scope="module")

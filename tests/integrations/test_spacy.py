@@ -11,9 +11,13 @@ import pytest
 from pair2vec.errors import UsageError
 
 spacy = pytest.importorskip("spacy")
-from spacy.tokens import Doc, DocBin
+from spacy.tokens import Doc, DocBin  # noqa: E402
 
-from pair2vec.integrations.spacy import NAME, RelationMatcher, make_relation_component
+from pair2vec.integrations.spacy import (  # noqa: E402
+    NAME,
+    RelationMatcher,
+    make_relation_component,
+)
 
 TEXT = "The hotel is cheap, not expensive. Guitars are instruments. The guitar is cold."
 

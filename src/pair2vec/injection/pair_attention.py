@@ -200,8 +200,11 @@ class PairAttention(nn.Module):
     def _in_one(
         self, a_ids: Tensor, b_ids: Tensor, alpha: Tensor, beta: Tensor | None
     ) -> tuple[Tensor, Tensor | None]:
-        """The sums while torch.compile traces them: without `check_range`, which would wait for
-        the ids, and without looking for distinct words, of which a graph has no fixed number."""
+        """The sums while torch.compile traces them.
+
+        Ids are not checked, which would wait for them, and distinct words not looked for, of which
+        a graph has no fixed number.
+        """
         parts = [self.pair.parts(ids) for ids in (a_ids, b_ids)]
         return pool_in_one(self.pair.encoder, *parts, alpha, beta)
 

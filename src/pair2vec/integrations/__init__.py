@@ -1,4 +1,4 @@
-"""Models in other libraries: spaCy, scikit-learn, gensim and pandas, one module and one extra each."""
+"""Models in spaCy, scikit-learn, gensim and pandas, one module and one extra each."""
 
 import os
 from functools import lru_cache

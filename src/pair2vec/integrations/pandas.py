@@ -1,6 +1,7 @@
 """pandas: the relations of the pairs of words in two columns of a frame."""
 
 from collections.abc import Hashable
+from itertools import compress
 
 import numpy as np
 
@@ -46,18 +47,17 @@ def relate_frame(
     """
     pairs = list(zip(_column(frame, x), _column(frame, y), strict=True))
     texts = [isinstance(first, str) and isinstance(second, str) for first, second in pairs]
-    row_of = {pair: None for pair, is_text in zip(pairs, texts, strict=True) if is_text}
+    distinct = list(dict.fromkeys(compress(pairs, texts)))
     batch = open_model(model).relate_many(
-        row_of, unknown="zero", relations=relations, unrelated=unrelated
+        distinct, unknown="zero", relations=relations, unrelated=unrelated
     )
-    rows_of = {pair: row for row, (pair, known) in enumerate(zip(row_of, batch.known)) if known}
-    rows = np.array([rows_of.get(pair, -1) for pair in pairs], np.intp)
+    row_of = {distinct[row]: row for row in np.flatnonzero(batch.known).tolist()}
+    rows = np.array([row_of.get(pair, -1) for pair in pairs], np.intp)
     is_known = rows >= 0
     names = np.full(len(pairs), np.nan, object)
     names[is_known] = batch.names[rows[is_known]]
     probabilities = np.full((len(pairs), len(batch.relations)), np.nan, np.float32)
     probabilities[is_known] = batch.probabilities[rows[is_known]]
-    # Not nanmax, which warns of rows that are all missing.
     added = {RELATION: names, PROBABILITY: probabilities.max(axis=1)}
     if every:
         added |= dict(zip(batch.relations, probabilities.T, strict=True))

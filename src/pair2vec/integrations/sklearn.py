@@ -1,8 +1,8 @@
 """scikit-learn: pair vectors as a transformer, and the classifier of relations as an estimator.
 
-Shapes: N pairs, D dimension of the model. X is always N rows of two words, x and y: a list of pairs,
-an array of strings or a data frame. An estimator is pickled with the name of its model, not with
-its arrays: where it is unpickled, the same model has to be there.
+Shapes: N pairs, D dimension of the model. X is always N rows of two words, x and y: a list of
+pairs, an array of strings or a data frame. An estimator is pickled with the name of its model, not
+with its arrays: where it is unpickled, the same model has to be there.
 """
 
 from typing import Any, Literal, Self
@@ -121,7 +121,7 @@ class PairVectorizer(  # type: ignore[misc]
 class RelationClassifier(PairInput, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """`pair2vec.RelationClassifier` for pipelines and searches: its settings are parameters."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - scikit-learn searches over arguments
         self,
         model: ModelLike = None,
         *,

@@ -67,7 +67,7 @@ class RelationComponent:
             relations: The names of those to find; None is all of the model.
             probability: The least.
             window: The most tokens from x to y.
-            stop_words: Take in spaCy's stop words, among which are *up*, *down*, *full* and *empty*.
+            stop_words: Take in spaCy's stop words, among them *up*, *down*, *full* and *empty*.
             unrelated: As in `Pair2vec.relate_many`.
         """
         self.model: Pair2vec = open_model(model)
@@ -183,7 +183,7 @@ class _Pair(NamedTuple):
         "unrelated": None,
     },
 )
-def make_relation_component(  # noqa: PLR0913 - spaCy's two, and the settings
+def make_relation_component(  # noqa: PLR0913, PLR0917 - spaCy's two, and the settings
     nlp: Language,
     name: str,
     model: str | None,
