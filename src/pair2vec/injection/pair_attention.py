@@ -205,8 +205,8 @@ class PairAttention(nn.Module):
         Ids are not checked, which would wait for them, and distinct words not looked for, of which
         a graph has no fixed number.
         """
-        parts = [self.pair.parts(ids) for ids in (a_ids, b_ids)]
-        return pool_in_one(self.pair.encoder, *parts, alpha, beta)
+        parts_a, parts_b = self.pair.parts(a_ids), self.pair.parts(b_ids)
+        return pool_in_one(self.pair.encoder, parts_a, parts_b, alpha, beta)
 
     def _weights(self, a_ids: Tensor, b_ids: Tensor, attention: Tensor) -> Tensor:
         """The attention of known words to known words, (B, n, m)."""

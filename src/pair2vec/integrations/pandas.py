@@ -1,7 +1,6 @@
 """pandas: the relations of the pairs of words in two columns of a frame."""
 
 from collections.abc import Hashable
-from itertools import compress
 
 import numpy as np
 
@@ -46,12 +45,15 @@ def relate_frame(
         UsageError: a column is not there or there twice, or one that is to be added is there.
     """
     pairs = list(zip(_column(frame, x), _column(frame, y), strict=True))
-    texts = [isinstance(first, str) and isinstance(second, str) for first, second in pairs]
-    distinct = list(dict.fromkeys(compress(pairs, texts)))
+    distinct = list(
+        dict.fromkeys((a, b) for a, b in pairs if isinstance(a, str) and isinstance(b, str))
+    )
     batch = open_model(model).relate_many(
         distinct, unknown="zero", relations=relations, unrelated=unrelated
     )
-    row_of = {distinct[row]: row for row in np.flatnonzero(batch.known).tolist()}
+    row_of: dict[tuple[object, object], int] = {
+        distinct[row]: row for row in np.flatnonzero(batch.known).tolist()
+    }
     rows = np.array([row_of.get(pair, -1) for pair in pairs], np.intp)
     is_known = rows >= 0
     names = np.full(len(pairs), np.nan, object)

@@ -49,8 +49,11 @@ class PairInput:
         return [(x, y) for x, y in rows]
 
 
-class PairVectorizer(  # type: ignore[misc]
-    PairInput, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+class PairVectorizer(
+    PairInput,
+    ClassNamePrefixFeaturesOutMixin,  # type: ignore[misc]
+    TransformerMixin,  # type: ignore[misc]
+    BaseEstimator,  # type: ignore[misc]
 ):
     """Pairs of words to vectors of their relation, (N, D) or (N, 2D); there is nothing to fit."""
 

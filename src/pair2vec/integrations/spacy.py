@@ -171,7 +171,7 @@ class _Pair(NamedTuple):
     words: tuple[str, str]
 
 
-@Language.factory(
+@Language.factory(  # type: ignore[untyped-decorator]
     NAME,
     assigns=["doc._.relations", "span._.relations", "token._.relations"],
     default_config={
