@@ -264,6 +264,23 @@ def test_the_documented_example_runs_as_it_stands(
     assert names["model"].embedding.weight.grad.abs().sum() > 0
 
 
+def test_the_documented_encoder_runs_as_it_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("transformers")
+    from tests.experiments.embedders.small_bert import write_bert
+
+    save_tiny_model(tmp_path / "model")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"__name__": "example"}
+    exec(compile(examples()[1], str(DOC), "exec"), names)
+    comparison = names["EncodedComparison"](str(write_bert(tmp_path / "bert")), classes=3)
+    scores = comparison(["the hot cat", "cold"], ["up or cold", "hot, hot"])
+    assert scores.shape == (2, 3)
+    scores.sum().backward()
+    assert comparison.compare.weight.grad[:, -comparison.pairs.dimension :].abs().sum() > 0
+
+
 def test_documented_examples_are_short_and_whole() -> None:
     assert len(examples()) == 2
     for example in examples():
