@@ -91,6 +91,7 @@ def test_a_pipeline_is_saved_with_its_settings(nlp: Any, tmp_path: Path) -> None
         assert named(pipeline(TEXT)) == [("cheap", "expensive", "antonym")]
 
 
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # of fork, in Python 3.12
 def test_documents_keep_their_relations_and_processes_share_the_work(nlp: Any) -> None:
     docs = list(nlp.pipe([TEXT, "hot and cold", "Nothing."] * 2, n_process=2, batch_size=2))
     expected = [named(nlp(text)) for text in (TEXT, "hot and cold", "Nothing.")] * 2
