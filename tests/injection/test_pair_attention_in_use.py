@@ -24,6 +24,7 @@ from pair2vec.errors import UsageError
 from pair2vec.injection import pair_attention
 from pair2vec.injection.pair_attention import PairAttention
 from pair2vec.model.folder import load_model
+from pair2vec.text.vocabulary import Vocabulary
 
 DOC = Path(__file__).parents[2] / "docs" / "how-to" / "injection.md"
 
@@ -44,11 +45,11 @@ def test_a_word_is_tokenised_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     layer = make_layer(tmp_path)
     seen: list[str] = []
 
-    def tokenize(word: str) -> list[str]:
+    def find_word(word: str, vocabulary: Vocabulary) -> int | None:
         seen.append(word)
-        return [word]
+        return vocabulary.ids.get(word)
 
-    monkeypatch.setattr(pair_attention, "tokenize", tokenize)
+    monkeypatch.setattr(pair_attention, "find_word", find_word)
     monkeypatch.setattr(pair_attention, "_MAX_CACHED_IDS", 3)
     hot = layer.vocabulary.ids["hot"]
     for _ in range(3):
