@@ -38,7 +38,7 @@ class Page(HTMLParser):
 def test_all_of_them_together_are_small() -> None:
     assert {"index.html", "explorer.css", "explorer.js", "favicon.svg"} <= {*map(named, FILES)}
     assert sum(path.stat().st_size for path in FILES) < 66_000
-    assert all(len(path.read_text().splitlines()) <= 160 for path in MODULES)
+    assert all(len(path.read_text().splitlines()) <= 180 for path in MODULES)
 
 
 @pytest.mark.parametrize("path", FILES, ids=named)
