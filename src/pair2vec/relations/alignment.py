@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pair2vec.relations.word_forms import base_forms, is_form, spelling_key
 from pair2vec.text.sentences import cased_tokens, fold
 
-_FUNCTION_WORDS = frozenset(
+FUNCTION_WORDS = frozenset(
     """
     a an the this that these those there here i you he she it we they me him her us them my your
     his its our their mine yours hers ours theirs myself yourself himself herself itself ourselves
@@ -27,7 +27,7 @@ _FUNCTION_WORDS = frozenset(
 )
 """Words that say little by themselves; those that may reverse a sentence are looked at apart."""
 
-_CONTRACTIONS = {
+CONTRACTIONS = {
     "can't": ("can", "not"),
     "cannot": ("can", "not"),
     "won't": ("will", "not"),
@@ -42,9 +42,9 @@ _CONTRACTIONS = {
     "cant": ("can", "not"),
     "wont": ("will", "not"),
 }
-_CLITICS = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would", "'s": ""}
+CLITICS = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would", "'s": ""}
 _NUMBER = re.compile(r"\d[\d.,:/]*(st|nd|rd|th)?")
-_NUMBER_WORDS = {
+NUMBER_WORDS = {
     word: str(value)
     for value, word in enumerate(
         """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
@@ -104,9 +104,9 @@ def tokens_of(sentence: str) -> list[Token]:
     for spelled in cased_tokens(sentence):
         for part in spelled.split("-") if _is_compound(spelled) else (spelled,):
             for word in _expanded(fold(part)):
-                number = _NUMBER_WORDS.get(word, word if _NUMBER.fullmatch(word) else "")
+                number = NUMBER_WORDS.get(word, word if _NUMBER.fullmatch(word) else "")
                 is_no_longer = word == "longer" and bool(found) and found[-1].word == "no"
-                is_content = not (number or word in _FUNCTION_WORDS or is_no_longer)
+                is_content = not (number or word in FUNCTION_WORDS or is_no_longer)
                 found.append(
                     Token(
                         part,
@@ -126,13 +126,13 @@ def _is_compound(spelled: str) -> bool:
 
 def _expanded(word: str) -> Sequence[str]:
     """The words of a contraction; a word itself; nothing for punctuation and possessives."""
-    if word in _CONTRACTIONS:
-        return _CONTRACTIONS[word]
+    if word in CONTRACTIONS:
+        return CONTRACTIONS[word]
     if "'" in word:
         stem, _, clitic = word.partition("'")
         if word.endswith("n't"):
             return (word.removesuffix("n't"), "not")
-        whole = _CLITICS.get(f"'{clitic}")
+        whole = CLITICS.get(f"'{clitic}")
         if whole is not None:
             return tuple(part for part in (stem, whole) if part)
     return (word,) if any(map(str.isalnum, word)) else ()
