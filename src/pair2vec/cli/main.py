@@ -17,7 +17,7 @@ from pair2vec.cli.prepare import prepare_command
 from pair2vec.cli.qa import qa_app
 from pair2vec.cli.query import analogy, fill, nearest, neighbours, pair, score_command
 from pair2vec.cli.relate import relate
-from pair2vec.cli.serve import mcp, serve
+from pair2vec.cli.serve import explorer, mcp, serve
 from pair2vec.cli.signals import Terminated
 from pair2vec.cli.train import teach_command, train_command, vectors
 from pair2vec.errors import STOPPED, Pair2vecError
@@ -28,7 +28,7 @@ _COMMANDS = (
     *(relate, opposed, fill, pair, analogy, nearest, neighbours, score_command),
     *(pmi_command, contexts, lexicon),
     *(info, models, describe, shrink, push, report),
-    *(serve, mcp),
+    *(serve, explorer, mcp),
 )
 
 EXTRAS = {

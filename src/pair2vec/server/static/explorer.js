@@ -1,7 +1,8 @@
 /** The explorer: panels that query the server; the address says which is shown. */
 
 import { readAddress, visitAddress } from "./address.js";
-import { model, offers } from "./api.js";
+import { localModel, model, offers } from "./api.js";
+import { watchLoading } from "./engine_client.js";
 import { Panel } from "./panel.js";
 import { Tabs } from "./tabs.js";
 import { analogy } from "./panels/analogy.js";
@@ -62,5 +63,14 @@ addEventListener("keydown", (event) => {
   event.preventDefault();
   panels.get(shown).focusFirstField();
 });
+if (localModel) {
+  document.getElementById("api").hidden = true;
+  watchLoading((loaded, size) => {
+    const [part, whole] = [loaded, size].map((bytes) => Math.round(bytes / 1e6));
+    document.getElementById("model").textContent = `Loading the model: ${part} of ${whole} MB`;
+  });
+  // Only pages of https and of this machine may be kept for later.
+  navigator.serviceWorker?.register("service-worker.js").catch(() => null);
+}
 showModel();
 open();

@@ -2,8 +2,10 @@
 
 import { QuestionError, quoted } from "./text.js";
 
-/** Padding, the two slots of a context, and a sentence's edge; words follow. */
-export const [PADDING, X, Y, BOUNDARY] = [0, 1, 2, 3];
+/** Ids of the two slots of a context, and of a sentence's edge; of the first word. */
+export const X = 1;
+export const Y = 2;
+export const BOUNDARY = 3;
 export const SPECIAL = 4;
 
 const SUGGESTED_FROM = 50_000;
