@@ -70,7 +70,7 @@ if (localModel) {
     document.getElementById("model").textContent = `Loading the model: ${part} of ${whole} MB`;
   });
   // Only pages of https and of this machine may be kept for later.
-  navigator.serviceWorker?.register("service-worker.js").catch(() => null);
+  if (location.protocol !== "file:") navigator.serviceWorker?.register("service_worker.js").catch(() => null);
 }
 showModel();
 open();
