@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 from pair2vec.api import Pair2vec
 from pair2vec.errors import UsageError
-from pair2vec.model.folder import CARD_FILE, CONFIG_FILE, MODEL_FILES, PATTERNS_FILE
+from pair2vec.model.folder import CARD_FILE, MODEL_FILES, PATTERNS_FILE
 from pair2vec.runtime.jobs import exclusive_lock, sweep_partial_files
 from pair2vec.runtime.storage import write_file
 from pair2vec.server.engine_data import engine_files
@@ -136,7 +136,9 @@ def single_page(model: Pair2vec) -> bytes:
     index = re.sub('<link rel="stylesheet"[^>]*>', lambda _: style, _index("inside"))
     index = index.replace("static/favicon.svg", f"data:image/svg+xml;base64,{icon}")
     script = f'<script type="module">\n{joined_modules("explorer.js")}</script>'
-    engine = f'<script type="text/plain" id="engine">\n{joined_modules("engine/worker.js")}</script>'
+    engine = (
+        f'<script type="text/plain" id="engine">\n{joined_modules("engine/worker.js")}</script>'
+    )
     files = [
         f'<script type="text/plain" data-file="{escape(name)}">{b64encode(data).decode()}</script>'
         for name, data in _model_files(model).items()

@@ -35,14 +35,14 @@ SHARES = {
 """Of a thousand: many of those that are quick, fewer of those that look at all words."""
 
 _PATTERNS = (
-    *("X and Y", "X or Y", "neither X nor Y", "in X , Y .", "X such as Y ,", "<s> X is Y", "the X of Y"),
+    *("X and Y", "X or Y", "neither X nor Y", "in X , Y .", "X such as Y ,", "<s> X is Y"),
     *("X , a famous Y ,", "not X but Y", "from X to Y .", "X 's Y", "X is a kind of Y", "X ( Y )"),
 )
 _FRAMES = (
     *("The {0} is {1}.", "They {0} the {1} before noon.", "How do I {0} the {1}?", "It's not {0}."),
-    *("Turn the {0} on", "She doesn't {0} a {1}.", "{1} was {0} in 1,990-95", "No {0} has {1} 20 km."),
+    *("Turn the {0} on", "She doesn't {0} a {1}.", "{1} was {0} in 1,990-95", "No {0}, {1} 20 km."),
     *("Well-known {0}s can’t {1}", "I failed to {0} &amp; {1}", "Neither {0} nor {1} left Paris."),
-    *("The U.S. {0} beat Anna and Ben", "stop {0}ing the {1}", "{0} hours, {1} minutes", "USER {0}"),
+    *("The U.S. {0} beat Anna and Ben", "stop {0}ing the {1}", "{0} hours, {1} minutes"),
 )
 
 

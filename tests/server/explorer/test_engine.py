@@ -28,9 +28,11 @@ WORDS = """
 """.split()
 PAIRS = [("hot", "cold"), ("fair", "unfair"), ("cheap", "cheaper"), ("enable", "disable")]
 ODD_TEXT = [
-    *("a B é ﬁ ß İ ' ’ - _ . , & ; ( ) [ ] < > / : % ! ? … 1 2 9 ½ ² ٣ 日 。 \u0301 \u00ad".split(" ")),
-    *("\u200d", "\u00a0", "\u2028", "\n", "\t", "\x1c", "\x85", " ", " ", "'s", "n't", "u.s.", "1,000.5"),
-    *("http://a", "www.b", "formula_1", "&amp;", "&ampx", "&notit;", "&#65;", "&#x80;", "&#xfffe;", "😀"),
+    *"a B é ﬁ ß İ ' ’ - _ . , & ; ( ) [ ] < > / : % ! ? … 1 2 9 ½ ² ٣ 日 。 😀 's n't u.s.".split(
+        " "
+    ),
+    *("\u0301", "\u00ad", "\u200d", "\u00a0", "\u2028", "\n", "\t", "\x1c", "\x85", " ", "1,000.5"),
+    *("http://a", "www.b", "formula_1", "&amp;", "&ampx", "&notit;", "&#65;", "&#x80;", "&#xfffe;"),
 ]
 
 
@@ -47,7 +49,9 @@ def asked(site: Path, questions: list[Question]) -> list[Any]:
     return answers
 
 
-def tiny_model(folder: Path, pair: dict[str, Any], precision: Precision, dimension: int) -> Pair2vec:
+def tiny_model(
+    folder: Path, pair: dict[str, Any], precision: Precision, dimension: int
+) -> Pair2vec:
     config = {"recipe": {"name": "t", "pair": {"layers": 2, "dimension": dimension, **pair}}}
     return load(
         save_tiny_model(

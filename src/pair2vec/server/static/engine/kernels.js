@@ -33,6 +33,13 @@ export class Matrix {
   row(index) {
     return this.data.subarray(index * this.stride, index * this.stride + this.columns);
   }
+
+  /** A copy of its numbers, row by row. */
+  numbers() {
+    const made = new Float32Array(this.rows * this.columns);
+    for (let row = 0; row < this.rows; row += 1) made.set(this.row(row), row * this.columns);
+    return made;
+  }
 }
 
 /** The memory that matrices are in, and their products. */

@@ -34,7 +34,7 @@ export class Layer {
   then(following) {
     const { kernels, inputs, outputs } = this;
     const weight = kernels.product(kernels.matrixOf(this.weight, inputs, outputs), following.packed);
-    return new Layer(kernels, unpadded(weight), unpadded(following.apply(this.biasRow)));
+    return new Layer(kernels, weight.numbers(), following.apply(this.biasRow).numbers());
   }
 
   /** The gradients by the inputs from those by the outputs. */
@@ -231,7 +231,7 @@ class ConditionalPairNetwork {
     const last = layers.at(-1);
     // A dot product makes the last layer one of a single output.
     const isFolded = !isCosine && !this.isNormalised;
-    const folded = isFolded ? unpadded(last.back(pairs.kernels.matrixOf(target, 1, target.length))) : null;
+    const folded = isFolded ? last.back(pairs.kernels.matrixOf(target, 1, target.length)).numbers() : null;
     const constant = isFolded ? dot(last.bias, 0, target, 0, target.length) : 0;
     for (let start = 0; start < ids.length; start += ROWS_PER_BLOCK) {
       pairs.kernels.scope(() => {
@@ -307,13 +307,6 @@ function transposed(values, rows, columns) {
   for (let row = 0; row < rows; row += 1) {
     for (let column = 0; column < columns; column += 1) made[column * rows + row] = values[row * columns + column];
   }
-  return made;
-}
-
-/** The numbers of a matrix, row by row. */
-function unpadded(matrix) {
-  const made = new Float32Array(matrix.rows * matrix.columns);
-  for (let row = 0; row < matrix.rows; row += 1) made.set(matrix.row(row), row * matrix.columns);
   return made;
 }
 
