@@ -7,16 +7,18 @@ import { Panel } from "./panel.js";
 import { Tabs } from "./tabs.js";
 import { analogy } from "./panels/analogy.js";
 import { fill } from "./panels/fill.js";
+import { map } from "./panels/map.js";
 import { opposed } from "./panels/opposed.js";
 import { pair } from "./panels/pair.js";
 import { relate } from "./panels/relate.js";
 import { word } from "./panels/word.js";
 
-const specs = [relate, opposed, fill, analogy, pair, word];
+const specs = [relate, opposed, fill, analogy, pair, map, word];
 /** The endpoints of panels that not every server has. */
 const needed = new Map([
   [relate.name, "relate"],
   [opposed.name, "opposed"],
+  [map.name, "neighbours"],
   [word.name, "neighbours"],
 ]);
 const panels = new Map(specs.map((spec) => [spec.name, new Panel(spec, showModel)]));

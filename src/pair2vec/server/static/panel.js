@@ -5,6 +5,7 @@ import { element } from "./elements.js";
 import { wholeWords } from "./pattern.js";
 import { Requests } from "./requests.js";
 import { Suggestions } from "./suggestions.js";
+import { tools } from "./tools.js";
 
 const PAUSE_MS = 150;
 
@@ -120,6 +121,7 @@ export class Panel {
     if (!this.#spec.isComplete(state)) return this.#requests.reset(this.#spec.hint);
     const showResults = async (get, results) => {
       const summary = await this.#spec.answer(state, get, results);
+      results.append(tools(results, this.#spec.name));
       this.#onAnswer();
       return summary;
     };
