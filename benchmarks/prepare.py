@@ -1,6 +1,9 @@
 """Speed and peak memory of `prepare`, beside a plain split-and-count loop.
 
-    python benchmarks/prepare.py [--text FILE...] [--workers N]
+    python benchmarks/prepare.py [--text FILE...] [--workers N] [--phrase-list FILE]
+
+Of 100 MB, the speed with phrases is printed beside that without, each twice in turns: with those
+that are found, and with those of a list, such as `phrase_titles.py` writes.
 
 Text comes from the files given, or from $PAIR2VEC_DATA/corpora. The dump is the sample of English
 Wikipedia that gensim's tests carry, its pages repeated to about 40 MB, as the multistream bzip2
@@ -25,7 +28,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import machine
-from pair2vec.text.prepare import prepare
+from pair2vec.cli.prepare import read_phrases
+from pair2vec.text.collocations import PhraseConfig
+from pair2vec.text.prepare import PrepareConfig, prepare
 
 SAMPLE = "test/test_data/enwiki-latest-pages-articles1.xml-p000000010p000030302-shortened.bz2"
 DUMP_BYTES = 40_000_000
@@ -43,12 +48,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--text", nargs="*", type=Path, default=default_texts())
     parser.add_argument("--workers", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--phrase-list", type=Path)
     arguments = parser.parse_args()
     print(f"{machine.describe()}\n")
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         if arguments.text:
             text_rows(arguments.text, folder, arguments.workers)
+            phrase_rows(arguments.text, folder, arguments.phrase_list)
         else:
             print("no text: give --text or set PAIR2VEC_DATA\n")
         dump_rows(folder, arguments.workers)
@@ -76,6 +83,29 @@ def text_rows(texts: list[Path], folder: Path, workers: int) -> None:
     size = sum(text.stat().st_size for text in texts)
     measured = in_new_process(prepare_with, texts, folder / "corpus", workers)
     print_row(f"all, compressed, {workers} workers", size, measured)
+    print()
+
+
+def phrase_rows(texts: list[Path], folder: Path, phrase_list: Path | None) -> None:
+    """Speed with phrases as a share of that without, on 100 MB with one worker."""
+    print("phrases                              MB   M tokens   seconds  M tokens/s   peak MB")
+    text = folder / "text.txt"
+    size = write_head(texts, text, 100_000_000)
+    listed = frozenset() if phrase_list is None else read_phrases(phrase_list)
+    configs = {"without": None, "found": PhraseConfig()}
+    if listed:
+        configs["of a list"] = PhraseConfig(find=False, listed=listed)
+        configs["both"] = PhraseConfig(listed=listed)
+    runs: dict[str, list[Measured]] = {name: [] for name in configs}
+    for _ in range(2):
+        for name, phrases in configs.items():
+            config = PrepareConfig(phrases=phrases)
+            runs[name].append(in_new_process(prepare_with, [text], folder / "corpus", 1, config))
+    fastest = {name: min(both, key=lambda run: run.seconds) for name, both in runs.items()}
+    for name, measured in fastest.items():
+        print_row(name, size, measured)
+        share = fastest["without"].seconds / measured.seconds
+        print(f"  speed as a share of that without: {share:.2f}")
     print()
 
 
@@ -134,9 +164,11 @@ def write_dump(plain: Path, packed: Path) -> None:
     packed.write_bytes(b"".join(map(bz2.compress, streams)))
 
 
-def prepare_with(inputs: list[Path], out: Path, workers: int) -> int:
+def prepare_with(
+    inputs: list[Path], out: Path, workers: int, config: PrepareConfig | None = None
+) -> int:
     """Returns the tokens of the text."""
-    corpus = prepare([str(path) for path in inputs], out, workers=workers)
+    corpus = prepare([str(path) for path in inputs], out, config, workers=workers)
     shutil.rmtree(out)
     return corpus.manifest.text_tokens
 

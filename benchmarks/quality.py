@@ -36,7 +36,7 @@ from pair2vec.model.folder import SavedModel, load_model, save_model
 from pair2vec.runtime.devices import find_device
 from pair2vec.text.corpus import Corpus, open_corpus
 from pair2vec.training.batches import nearest_words
-from pair2vec.training.publish import publish, published_arrays
+from pair2vec.training.publish import NetworkWriter, publish, published_arrays
 from pair2vec.training.recipes import Recipe, resolve
 from pair2vec.training.train import initial_word_vectors
 from pair2vec.training.trainer import AuxiliaryTask, RunContext, Trainer
@@ -211,7 +211,7 @@ def measure(
         trainer.run()
         seconds = time.perf_counter() - began
         loss = trainer.validate()
-        saved = published(trainer, inputs.corpus, keep, Path(scratch) / "model")
+        saved = published(trainer, inputs, keep, Path(scratch) / "model")
         result = evaluate_analogies(saved, inputs.analogies, inputs.evaluation)
     return Quality(
         math.nan if loss is None else loss,
@@ -223,12 +223,15 @@ def measure(
     )
 
 
-def published(trainer: Trainer, corpus: Corpus, keep: Path | None, scratch: Path) -> SavedModel:
+def published(
+    trainer: Trainer, inputs: SharedInputs, keep: Path | None, scratch: Path
+) -> SavedModel:
     """As by `pair2vec train`; or, if it is not kept, no more than the evaluation needs."""
     if keep:
-        return publish(trainer, corpus, keep, "float32", overwrite=False)
+        write = NetworkWriter(inputs.corpus, Path(inputs.analogies.vectors))
+        return publish(trainer, write, keep, "float32", overwrite=False)
     config = {"recipe": asdict(trainer.recipe)}
-    save_model(scratch, published_arrays(trainer.network), corpus.vocabulary, config)
+    save_model(scratch, published_arrays(trainer.network), inputs.corpus.vocabulary, config)
     return load_model(scratch)
 
 

@@ -35,33 +35,45 @@ def recipes() -> Iterator[str]:
 
 def settings() -> Iterator[str]:
     """The settings by group, with the values of three recipes."""
-    from pair2vec.ranges import declared_ranges
     from pair2vec.training.recipes import RECIPES
 
     shown = [RECIPES[name]() for name in ("paper", "fast", "tiny")]
     for group in fields(shown[0]):
         configs = [getattr(recipe, group.name) for recipe in shown]
-        if not is_dataclass(configs[0]):
-            continue
-        meanings = _attribute_docstrings(type(configs[0]))
-        ranges = declared_ranges(type(configs[0]))
-        rows = []
-        for setting in fields(configs[0]):
-            paper, *others = (_value(getattr(config, setting.name)) for config in configs)
-            values = [paper, *(value if value != paper else "" for value in others)]
-            meaning = _cell(meanings.get(setting.name, ""))
-            allowed = ranges.get(setting.name, "")
-            rows.append(f"| `{setting.name}` | {' | '.join(values)} | {allowed} | {meaning} |")
-        yield f"### `{group.name}`\n\n{_prose(type(configs[0]).__doc__)}"
-        yield "\n".join(
-            ["| setting | paper | fast | tiny | range | meaning |", "| --- " * 6 + "|", *rows],
-        )
+        if is_dataclass(configs[0]):
+            yield from _group(group.name, ["paper", "fast", "tiny"], configs)
+
+
+def continued() -> Iterator[str]:
+    """The settings of going on from a model."""
+    from pair2vec.training.recipes import ContinuedConfig
+
+    yield from _group("continued", ["default"], [ContinuedConfig()])
+
+
+def _group(name: str, columns: list[str], configs: list[Any]) -> Iterator[str]:
+    """A group of settings, with its values in several recipes."""
+    from pair2vec.ranges import declared_ranges
+
+    meanings = _attribute_docstrings(type(configs[0]))
+    ranges = declared_ranges(type(configs[0]))
+    rows = []
+    for setting in fields(configs[0]):
+        first, *others = (_value(getattr(config, setting.name)) for config in configs)
+        values = [first, *(value if value != first else "" for value in others)]
+        meaning = _cell(meanings.get(setting.name, ""))
+        allowed = ranges.get(setting.name, "")
+        rows.append(f"| `{setting.name}` | {' | '.join(values)} | {allowed} | {meaning} |")
+    yield f"### `{name}`\n\n{_prose(type(configs[0]).__doc__)}"
+    head = f"| setting | {' | '.join(columns)} | range | meaning |"
+    yield "\n".join([head, "| --- " * (3 + len(columns)) + "|", *rows])
 
 
 GENERATED: dict[str, Callable[[], Iterator[str]]] = {
     "<!-- commands -->": commands,
     "<!-- recipes -->": recipes,
     "<!-- settings -->": settings,
+    "<!-- continued -->": continued,
 }
 
 
@@ -73,6 +85,8 @@ def _command_sections(command: Any, path: str) -> Iterator[str]:  # noqa: ANN401
     elif not subcommands:
         level = "#" * (1 + path.count(" "))
         yield f"{level} `{path}`\n\n{_prose(command.help)}\n\n{_usage(command, path)}"
+        if command.epilog:
+            yield f"```bash\n{command.epilog.splitlines()[-1].strip()}\n```"
         yield from _parameters(command)
     for name, subcommand in subcommands.items():
         yield from _command_sections(subcommand, f"{path} {name}")

@@ -90,7 +90,7 @@ def test_it_says_what_it_is_and_which_words_it_knows(model: Pair2vec) -> None:
 
 def test_words_are_read_as_prepare_reads_them(model: Pair2vec) -> None:
     np.testing.assert_array_equal(model.pair("Hot", " COLD"), model.pair("hot", "cold"))
-    with pytest.raises(UsageError, match="'hot cold' is 2 tokens"):
+    with pytest.raises(UsageError, match="'hot cold' is not in the vocabulary"):
         model.pair("hot cold", "up")
 
 
@@ -132,9 +132,8 @@ def test_a_pattern_that_is_none_is_refused(model: Pair2vec, pattern: str) -> Non
 def test_fill_is_the_score_of_every_word_in_order(
     model: Pair2vec, word: str, pattern: str, slot: str, top: int
 ) -> None:
-    found = model.fill(pattern, x=word, top=top) if slot == "x" else model.fill(
-        pattern, y=word, top=top
-    )  # fmt: skip
+    x, y = (word, None) if slot == "x" else (None, word)
+    found = model.fill(pattern, x=x, y=y, top=top, weights=pair2vec.PAPER_WEIGHTS, all_words=True)
     others = [other for other in WORDS if other != word]
     pairs = [(word, other) if slot == "x" else (other, word) for other in others]
     scores = dict(zip(others, model.scores(pairs, [pattern])[:, 0].tolist(), strict=True))
@@ -146,7 +145,7 @@ def test_fill_is_the_score_of_every_word_in_order(
 
 
 def test_fill_among_some_words_ranks_those_as_among_all(model: Pair2vec) -> None:
-    everything = model.fill("X and Y", x="hot", top=99)
+    everything = model.fill("X and Y", x="hot", top=99, all_words=True)
     some = {"cold", "japan", "hot", "up"}
     expected = [match for match in everything if match.word in some]
     found = model.fill("X and Y", x="hot", among=[*some, "COLD"], top=99)
@@ -200,7 +199,15 @@ def test_an_analogy_mixes_the_two_cosines_and_never_returns_a_b_or_x(
 ) -> None:
     a, b, x = words
     model = Pair2vec(model.saved, whitening=0)
-    found = model.analogy(a, b, x, alpha=alpha, direction=direction, top=99)  # type: ignore[arg-type]
+    found = model.analogy(
+        a,
+        b,
+        x,
+        alpha=alpha,
+        direction=direction,  # type: ignore[arg-type]
+        top=99,
+        all_words=True,
+    )
     rows = model.saved.array("pair.words")
     unit = {
         word: rows[number] / np.linalg.norm(rows[number])
@@ -226,11 +233,30 @@ def test_alpha_is_a_share(model: Pair2vec) -> None:
 def test_nearest_pairs_among_some_are_ranked_by_their_cosine(model: Pair2vec) -> None:
     pairs = [("up", "down"), ("france", "paris"), ("hot", "cold"), ("cold", "hot")]
     model = Pair2vec(model.saved, whitening=0)
-    found = model.nearest("hot", "cold", among=pairs)
+    found = model.nearest("hot", "cold", among=pairs, alpha=1)
     example = model.pair("hot", "cold")
     expected = {pair: cosine(model.pair(*pair), example) for pair in pairs if pair != pairs[2]}
     assert [match[:2] for match in found] == sorted(expected, key=lambda pair: -expected[pair])
     assert [m.score for m in found] == pytest.approx([expected[m.x, m.y] for m in found], abs=1e-5)
+
+
+@pytest.mark.parametrize("alpha", [0.0, 0.3, 1.0])
+def test_nearest_mixes_the_cosines_of_pairs_and_of_offsets(model: Pair2vec, alpha: float) -> None:
+    model = Pair2vec(model.saved, whitening=0)
+    unit, ids = model.unit_words, model.vocabulary.ids
+
+    def offset(x: str, y: str) -> NDArray[np.float32]:
+        difference: NDArray[np.float32] = unit[ids[y]] - unit[ids[x]]
+        return difference
+
+    found = model.nearest("hot", "cold", words=["up", "down", "paris"], alpha=alpha, top=99)
+    assert len(found) == 6
+    for x, y, score in found:
+        by_pair = cosine(model.pair(x, y), model.pair("hot", "cold"))
+        by_offset = cosine(offset(x, y), offset("hot", "cold"))
+        assert score == pytest.approx(alpha * by_pair + (1 - alpha) * by_offset, abs=1e-5)
+    with pytest.raises(UsageError, match=r"alpha is -1; it must be between 0 and 1"):
+        model.nearest("hot", "cold", alpha=-1)
 
 
 def test_nearest_pairs_of_words_are_all_their_ordered_pairs(model: Pair2vec) -> None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load_file, save
 
 from pair2vec.model.folder import PatternCount, save_model
+from pair2vec.model.subwords import fit_subwords
 from pair2vec.model.tensors import Precision
 from pair2vec.runtime.checksums import file_checksum, with_checksums
 from pair2vec.text.vocabulary import Vocabulary, WordCount
@@ -38,6 +39,7 @@ def save_tiny_model(  # noqa: PLR0913 - what a test may want otherwise
     precision: Precision = "float32",
     config: Mapping[str, Any] | None = None,
     hidden: int = 0,
+    composes: bool = False,
 ) -> Path:
     """Write it to `folder`; the first of `words` is the most frequent.
 
@@ -50,6 +52,7 @@ def save_tiny_model(  # noqa: PLR0913 - what a test may want otherwise
         precision: Of its file.
         config: Added to the config, or replacing parts of it.
         hidden: Units of a relation head for `RELATION_NAMES`; 0 for no head.
+        composes: Whether it has n-grams, to compose unknown words.
     """
     vocabulary = Vocabulary(
         [WordCount(word, 100 * (len(words) - rank)) for rank, word in enumerate(words)]
@@ -61,6 +64,10 @@ def save_tiny_model(  # noqa: PLR0913 - what a test may want otherwise
     if hidden:
         tensors |= _head_tensors(dimension, hidden, random)
         whole_config["relations"] = HEAD_FACTS
+    if composes:
+        subwords = fit_subwords(vocabulary, tensors["pair.words"])
+        tensors |= subwords.tensors()
+        whole_config |= subwords.facts()
     save_model(folder, tensors, vocabulary, whole_config, patterns=patterns, precision=precision)
     return folder
 
@@ -90,9 +97,9 @@ ALL_ANSWERS = 10
 """A seed of `taught_model` with which some pair has each relation, none, or an unclear one."""
 
 
-def taught_model(folder: Path, seed: int = 0) -> Path:
+def taught_model(folder: Path, seed: int = 0, *, composes: bool = False) -> Path:
     """A tiny model with a relation head."""
-    return save_tiny_model(folder, hidden=6, seed=seed)
+    return save_tiny_model(folder, hidden=6, seed=seed, composes=composes)
 
 
 def _head_tensors(

@@ -1,5 +1,6 @@
 """The public API: `load` opens a model, and `Pair2vec` answers queries to it."""
 
+import logging
 import os
 from collections.abc import Iterable, Sequence
 from functools import cached_property
@@ -13,8 +14,12 @@ from pair2vec.arrays import FloatArray, top_k
 from pair2vec.errors import InputError, UsageError
 from pair2vec.model.folder import SavedModel, load_model, model_facts
 from pair2vec.model.resolve import find_model
+from pair2vec.query.composition import ComposedWord
 from pair2vec.query.pair_encoder import Direction, Role, directed_vectors
 from pair2vec.query.search import (
+    NEAREST_ALPHA,
+    PAPER_WEIGHTS,
+    SLOT_WEIGHTS,
     AnalogyScorer,
     Match,
     PairMatch,
@@ -22,14 +27,17 @@ from pair2vec.query.search import (
     RelationMatch,
     Search,
     SlotScorer,
+    SlotWeights,
     WordSearch,
     all_pairs,
     analogous_pairs,
-    check_prior,
-    pair_cosines,
+    check_alpha,
+    check_weights,
+    nearest_scores,
     repeated_words,
 )
-from pair2vec.query.space import PairSpace, Unknown
+from pair2vec.query.space import PairSpace, Unknown, UnknownWord, check_unknown_word
+from pair2vec.relations.check import check_model
 from pair2vec.relations.classifier import RelationClassifier
 from pair2vec.relations.definitions import (
     NONE,
@@ -50,18 +58,31 @@ from pair2vec.relations.relate import (
 )
 from pair2vec.relations.relations import Relations
 from pair2vec.relations.sentence_features import Difference
+from pair2vec.relations.verdict import ModelCheck
 from pair2vec.text.vocabulary import (
     SPECIAL_TOKENS,
     Vocabulary,
+    WordPair,
     is_known_word,
-    look_up_pair,
-    look_up_word,
 )
+from pair2vec.word_vectors.carry_over import CarriedWords
 
-__all__ = ["Difference", "Match", "Opposition", "Pair2vec", "PairBatch", "PairMatch"]
-__all__ += ["PatternMatch"]
+_log = logging.getLogger(__name__)
+
+__all__ = [
+    "PAPER_WEIGHTS",
+    "ComposedWord",
+    "Difference",
+    "Match",
+    "ModelCheck",
+    "Opposition",
+    "Pair2vec",
+    "PairBatch",
+    "PairMatch",
+]
+__all__ += ["PatternMatch", "PatternQuestion"]
 __all__ += ["Relation", "RelationBatch", "RelationClassifier", "RelationMatch"]
-__all__ += ["RelationProbability", "Relations", "load"]
+__all__ += ["RelationProbability", "Relations", "SlotWeights", "load"]
 
 
 class PairBatch(NamedTuple):
@@ -73,24 +94,58 @@ class PairBatch(NamedTuple):
     """Of each pair in the query, whether both words are known."""
 
 
+class PatternQuestion(NamedTuple):
+    """A pattern with the word in one of its slots, in place of the one that was typed."""
+
+    pattern: str
+    x: str | None
+    y: str | None
+    reason: str
+    """Why it is not the typed one; empty if it is."""
+
+    def __str__(self) -> str:
+        given = f"X = {self.x}" if self.y is None else f"Y = {self.y}"
+        return f"asked as “{self.pattern}” with {given}: {self.reason}"
+
+    def as_json(self) -> dict[str, object]:
+        """``asked`` and its parts; nothing if the pattern is the typed one."""
+        if not self.reason:
+            return {}
+        return {"asked": {name: part for name, part in self._asdict().items() if part is not None}}
+
+
 def load(
-    path_or_name: str | os.PathLike[str] | None = None, *, whitening: float | None = None
+    path_or_name: str | os.PathLike[str] | None = None,
+    *,
+    whitening: float | None = None,
+    vectors: str | os.PathLike[str] | None = None,
 ) -> "Pair2vec":
     """Open a model: a folder, a bundled model's name, or ``owner/name`` on the hub.
 
     `whitening` is how much pair vectors are whitened before they are compared, from 0 (the paper's
-    plain cosine) to 1; by default 0.5.
+    plain cosine) to 1; by default 0.5. `vectors` is a file of word vectors in a common format: a
+    word that the model lacks and the file has is carried over from there.
     """
-    return Pair2vec(load_model(find_model(path_or_name)), whitening=whitening)
+    saved = load_model(find_model(path_or_name))
+    return Pair2vec(saved, whitening=whitening, vectors=vectors)
 
 
 class Pair2vec:
     """A trained model, open for queries; `load` makes one."""
 
-    def __init__(self, saved: SavedModel, *, whitening: float | None = None) -> None:
-        """Open a model folder; `whitening` as in `load`."""
+    def __init__(
+        self,
+        saved: SavedModel,
+        *,
+        whitening: float | None = None,
+        vectors: str | os.PathLike[str] | None = None,
+    ) -> None:
+        """Open a model folder; `whitening` and `vectors` as in `load`."""
         self.saved = saved
-        self.space = PairSpace(saved, whitening=whitening)
+        carried = None
+        if vectors is not None:
+            carried = CarriedWords.read(vectors, saved.vocabulary, saved.array("pair.words"))
+        self.space = PairSpace(saved, whitening=whitening, carried=carried)
         """Its networks and arrays, by ids."""
         self._search = WordSearch(self.space)
 
@@ -104,8 +159,12 @@ class Pair2vec:
         )
 
     def __contains__(self, word: object) -> bool:
-        """Whether it knows a word, in any case."""
+        """Whether it knows a word, in any case; one that it can only compose, it does not."""
         return isinstance(word, str) and is_known_word(word, self.vocabulary)
+
+    def composed(self, *words: str) -> list[ComposedWord]:
+        """Of the words of queries so far those that were composed, and how."""
+        return self.space.composed(*words)
 
     @property
     def vocabulary(self) -> Vocabulary:
@@ -126,10 +185,20 @@ class Pair2vec:
         """What is known about the model, as printable values by name."""
         return model_facts(self.saved)
 
+    def check(self) -> ModelCheck:
+        """Whether it is any good: what it answers about common words, and a verdict.
+
+        Takes about ten seconds for a model of 300 dimensions.
+        """
+        return check_model(self)
+
     def pair(
         self, x: str, y: str, *, direction: Direction = "both", normalised: bool = True
     ) -> FloatArray:
         """The vector of the relation of `x` to `y`.
+
+        As in every query of one answer, an unknown word is composed where the model can, which is
+        logged once a word.
 
         Args:
             x: A word.
@@ -138,9 +207,11 @@ class Pair2vec:
             normalised: Each direction with unit norm, as in the paper (`eq:bi-relemb`).
 
         Raises:
-            UnknownWordError: a word is out of the vocabulary; it suggests similar spellings.
+            UnknownWordError: a word is out of the vocabulary, and cannot be composed; it suggests
+                similar spellings.
         """
-        (vector,) = self.pairs([(x, y)], direction=direction, normalised=normalised).vectors
+        batch = self.pairs([(x, y)], direction=direction, normalised=normalised, unknown="compose")
+        (vector,) = batch.vectors
         return vector  # type: ignore[no-any-return]
 
     def pairs(
@@ -158,7 +229,8 @@ class Pair2vec:
             direction: As in `pair`.
             normalised: As in `pair`.
             unknown: "error" raises at the first unknown word; "skip" leaves such pairs out; "zero"
-                gives them a zero vector. `known` of the result says which they are.
+                gives them a zero vector; "compose" composes unknown words, and raises where that
+                cannot be done. `known` of the result says which pairs have a vector.
         """
         x, y, known = self.space.look_up_pairs(pairs, unknown)
         vectors = directed_vectors(
@@ -178,15 +250,41 @@ class Pair2vec:
         (vector,) = self.space.pattern_encoder([pattern])
         return vector  # type: ignore[no-any-return]
 
-    def score(self, x: str, y: str, pattern: str) -> float:
-        """R(x, y)·C(pattern): how well the pair fits the pattern."""
-        return float(self.scores([(x, y)], [pattern])[0, 0])
+    def score(self, x: str, y: str, pattern: str, *, unknown: UnknownWord = "error") -> float:
+        """R(x, y)·C(pattern): how well the pair fits the pattern; `unknown` as in `scores`."""
+        return float(self.scores([(x, y)], [pattern], unknown=unknown)[0, 0])
 
-    def scores(self, pairs: Iterable[tuple[str, str]], patterns: Sequence[str]) -> FloatArray:
-        """The score of each pair in each pattern: (pairs, patterns)."""
-        x, y, _ = self.space.look_up_pairs(pairs, "error")
+    def scores(
+        self,
+        pairs: Iterable[tuple[str, str]],
+        patterns: Sequence[str],
+        *,
+        unknown: UnknownWord = "error",
+    ) -> FloatArray:
+        """The score of each pair in each pattern: (pairs, patterns).
+
+        Args:
+            pairs: Of words.
+            patterns: As in `context`.
+            unknown: "error" raises at the first unknown word; "compose" composes it, though its
+                scores can hardly be compared with those of words that were seen in text.
+        """
+        check_unknown_word(unknown)
+        x, y, _ = self.space.look_up_pairs(pairs, unknown)
         scores: FloatArray = self.space.pairs(x, y) @ self.space.pattern_encoder(patterns).T
         return scores
+
+    def nearest_question(
+        self, pattern: str, *, x: str | None = None, y: str | None = None
+    ) -> PatternQuestion:
+        """What `fill` answers in place of a pattern that the model cannot read as it is typed.
+
+        A context of the model reads from X to Y and has one word on either side, so *the capital of
+        X is Y* is asked as *X , the capital of Y* with the words exchanged; and the most similar
+        word stands for one that is too rare for patterns.
+        """
+        text, is_exchanged, reason = self.space.pattern_encoder.readable(pattern)
+        return PatternQuestion(text, *((y, x) if is_exchanged else (x, y)), reason)
 
     @overload
     def fill(
@@ -198,13 +296,15 @@ class Pair2vec:
         top: int = 10,
         among: Iterable[str] | None = None,
         search: Search = "exact",
-        prior: float = 0.0,
+        weights: SlotWeights = SLOT_WEIGHTS,
+        prior: float | None = None,
+        all_words: bool = False,
     ) -> list[Match]: ...
 
     @overload
     def fill(self, pattern: list[str], *, x: str, y: str, top: int = 10) -> list[PatternMatch]: ...
 
-    def fill(
+    def fill(  # noqa: PLR0913 - a query and how to answer it
         self,
         pattern: str | list[str],
         *,
@@ -213,37 +313,57 @@ class Pair2vec:
         top: int = 10,
         among: Iterable[str] | None = None,
         search: Search = "exact",
-        prior: float = 0.0,
+        weights: SlotWeights = SLOT_WEIGHTS,
+        prior: float | None = None,
+        all_words: bool = False,
     ) -> list[Match] | list[PatternMatch]:
         """The words that fit the open slot of a pattern best; or the best of several patterns.
 
         Args:
-            pattern: As in ``in X , Y .``; or a list of them, to rank for given x and y.
+            pattern: As in ``in X , Y .``; where the model cannot read it, the `nearest_question` is
+                answered, and a warning is logged. Or a list of patterns, to rank for given x and y.
             x: The word in slot X, to find words for Y.
             y: The word in slot Y, to find words for X.
             top: How many to return.
             among: Words to choose from; all of the vocabulary otherwise.
             search: "shortlist" is many times as fast on a large vocabulary, and may miss a word.
-            prior: The weight of log p(word), its share of the corpus, beside R·C, which favours
-                rare words; 0 is the paper's plain R·C, 1 ranks by probability (`check_prior`).
+            weights: What counts beside R·C: the similarity of x and y, and the word's frequency;
+                `PAPER_WEIGHTS` is the paper's plain R·C.
+            prior: Replaces the weight of log p(word), its share of the corpus, in `weights`.
+            all_words: Whether punctuation, numbers, function words and pieces of words may be
+                answers, too; those of `among` always may.
         """
-        check_prior(prior)
         if not isinstance(pattern, str):
             if x is None or y is None:
                 raise UsageError("several patterns are ranked for a pair: give both x and y")
-            if prior:
+            if prior is not None:
                 raise UsageError(f"prior is {prior:g}, but both words are given: none to weigh")
-            return self._rank_patterns(pattern, self.scores([(x, y)], pattern)[0], top)
+            scores = self.scores([(x, y)], pattern, unknown="compose")[0]
+            return self._rank_patterns(pattern, scores, top)
         if (x is None) == (y is None):
             raise UsageError(
                 f"pattern {pattern!r}: give the word in slot X or the one in slot Y, to find the "
                 "other; or both, and a list of patterns to rank"
             )
+        asked = self.nearest_question(pattern, x=x, y=y)
+        if asked.reason:
+            _log.warning("pattern %r: %s", pattern, asked)
+        pattern, x, y, _ = asked
         role: Role = "x" if x is not None else "y"
-        word = look_up_word(x if x is not None else str(y), self.vocabulary)
-        log_prior = self._search.log_prior(prior)
-        scorer = SlotScorer(self.space, word, role, self.context(pattern), log_prior)
-        return self._search.best_words(scorer, [word], among=among, search=search, top=top)
+        word = self.space.look_up(x if x is not None else str(y))
+        if prior is not None:
+            weights = weights._replace(prior=prior)
+        scorer = SlotScorer(
+            self.space,
+            word,
+            role,
+            self.context(pattern),
+            check_weights(weights),
+            self._search.log_frequencies,
+        )
+        return self._search.best_words(
+            scorer, [word], among=among, search=search, top=top, all_words=all_words
+        )
 
     def explain(self, x: str, y: str, *, top: int = 10) -> list[PatternMatch]:
         """The frequent patterns of the corpus that fit a pair best."""
@@ -271,6 +391,7 @@ class Pair2vec:
         top: int = 10,
         among: Iterable[str] | None = None,
         search: Search = "exact",
+        all_words: bool = False,
     ) -> list[Match]:
         """The words y that are to `x` as `b` is to `a`; never a, b or x themselves.
 
@@ -284,23 +405,26 @@ class Pair2vec:
             top: How many to return.
             among: Words to choose from; all of the vocabulary otherwise.
             search: "shortlist" is many times as fast on a large vocabulary, and may miss a word.
+            all_words: As in `fill`.
         """
-        if not 0 <= alpha <= 1:
-            raise UsageError(f"alpha is {alpha}; it must be between 0 and 1")
-        abx = [look_up_word(word, self.vocabulary) for word in (a, b, x)]
-        scorer = AnalogyScorer(self.space, abx, direction, alpha)
-        return self._search.best_words(scorer, abx, among=among, search=search, top=top)
+        abx = [self.space.look_up(word) for word in (a, b, x)]
+        scorer = AnalogyScorer(self.space, abx, direction, check_alpha(alpha))
+        return self._search.best_words(
+            scorer, abx, among=among, search=search, top=top, all_words=all_words
+        )
 
-    def nearest(
+    def nearest(  # noqa: PLR0913 - a query and how to answer it
         self,
         x: str,
         y: str,
         *,
         among: Iterable[tuple[str, str]] | None = None,
         words: Iterable[str] | None = None,
+        alpha: float = NEAREST_ALPHA,
         direction: Direction = "both",
         top: int = 10,
         unknown: Unknown = "error",
+        all_words: bool = False,
     ) -> list[PairMatch]:
         """Pairs in the same relation as `x` and `y`.
 
@@ -309,9 +433,12 @@ class Pair2vec:
             y: A word.
             among: The pairs to choose from.
             words: Or the words whose pairs to choose from: all n·(n − 1) of them.
+            alpha: The weight of the pair vectors' cosine; the rest is the weight of the cosine of
+                the words' offsets, y − x. 1 is the paper's.
             direction: Of the pair vectors.
             top: How many to return.
             unknown: What to do with unknown words in `among` or `words`: "error" or "skip".
+            all_words: As in `fill`.
 
         Without `among` or `words`, candidates are found by single words: those near x, each with
         the words near it plus y − x; the pair vectors then rank them. No word appears twice, nor
@@ -319,9 +446,13 @@ class Pair2vec:
         """
         if among is not None and words is not None:
             raise UsageError("give pairs to choose among, or words, not both")
-        if unknown == "zero":
-            raise UsageError('unknown is "zero", which no pair can be ranked by; "error" or "skip"')
-        example = look_up_pair(x, y, self.vocabulary)
+        if unknown in {"zero", "compose"}:
+            raise UsageError(
+                f'unknown is "{unknown}", which no pair can be ranked by: answers are pairs of '
+                'known words; "error" or "skip"'
+            )
+        check_alpha(alpha)
+        example = WordPair(self.space.look_up(x), self.space.look_up(y))
         if among is not None:
             first, second, known = self.space.look_up_pairs(among, unknown)
             first, second = first[known], second[known]
@@ -329,8 +460,13 @@ class Pair2vec:
             chosen, _, known = self.space.look_up_pairs(((word, word) for word in words), unknown)
             first, second = all_pairs(np.unique(chosen[known]))
         else:
-            first, second = analogous_pairs(self.unit_words, *example)
-        scores = pair_cosines(self.space.whitened_pairs, example, first, second, direction)
+            own = self.space.unit_inputs(np.array(example))
+            first, second = analogous_pairs(self.unit_words, *example, example=own)
+            if not all_words:
+                no_answers = self.space.answers.excluded(example)
+                are_answers = ~np.isin((first, second), no_answers).any(axis=0)
+                first, second = first[are_answers], second[are_answers]
+        scores = nearest_scores(self.space, example, first, second, direction, alpha)
         if among is None and words is None:
             exclude = repeated_words(scores, first, second)
         else:
@@ -362,18 +498,20 @@ class Pair2vec:
             unrelated: As in `Relations.predict_proba`.
 
         Raises:
-            UnknownWordError: a word is out of the vocabulary; it suggests similar spellings.
+            UnknownWordError: a word is out of the vocabulary, and cannot be composed; it suggests
+                similar spellings.
         """
         known = relations or self._built_in_relations
-        batch = relate_pairs(known, [(x, y)], unrelated=unrelated)
+        batch = relate_pairs(known, [(x, y)], unknown="compose", unrelated=unrelated)
         (name, probability), others = next(batch.ranked())
         like: list[PairMatch] = []
         if top and name not in {NONE, UNCLEAR}:
-            pair = look_up_pair(x, y, self.vocabulary)
+            pair = WordPair(known.space.look_up(x), known.space.look_up(y))
             like = pairs_in_relation(known, pair, name, top=top, unrelated=unrelated)
         patterns = self.explain(x, y, top=top) if top and self.patterns else []
         definition = relation_definition(name, known)
-        return Relation(name, probability, definition, others, like, patterns)
+        composed = known.space.composed(x, y)
+        return Relation(name, probability, definition, others, like, patterns, composed)
 
     def relate_many(
         self,
@@ -388,8 +526,9 @@ class Pair2vec:
         Args:
             pairs: Of words.
             unknown: "error" raises at the first unknown word; "skip" leaves such pairs out; "zero"
-                gives them the name "unknown" and probabilities of zero. `known` of the result says
-                which they are.
+                gives them the name "unknown" and probabilities of zero; "compose" composes unknown
+                words, and raises where that cannot be done. `known` of the result says which pairs
+                have a relation.
             relations: As in `relate`.
             unrelated: As in `relate`.
         """
@@ -420,12 +559,14 @@ class Pair2vec:
             return self._built_in_relations
         return Relations(read_definitions(Path(file)), self.space)
 
-    def neighbours(self, word: str, relation: str, *, top: int = 10) -> list[Match]:
+    def neighbours(
+        self, word: str, relation: str, *, top: int = 10, all_words: bool = False
+    ) -> list[Match]:
         """The words that are most probably in a built-in relation to `word`.
 
-        `relations` takes relations of your own, and has more queries.
+        `all_words` is as in `fill`. `relations` takes relations of your own, and has more queries.
         """
-        return self._built_in_relations.neighbours(word, relation, top=top)
+        return self._built_in_relations.neighbours(word, relation, top=top, all_words=all_words)
 
     @cached_property
     def _built_in_relations(self) -> Relations:

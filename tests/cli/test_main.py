@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 import typer
 from tests.command import pair2vec
 
+from pair2vec.cli.help import EXAMPLES
 from pair2vec.cli.main import app
 from pair2vec.errors import STOPPED
 
@@ -114,3 +116,48 @@ def test_a_command_that_is_not_there_is_a_usage_error() -> None:
     done = pair2vec("nonsense")
     assert done.returncode == 2
     assert "No such command 'nonsense'" in done.stderr
+
+
+def commands(command: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    """All that are no groups, by name."""
+    for name, subcommand in command.commands.items():
+        if hasattr(subcommand, "commands"):
+            yield from commands(subcommand, f"{path}{name} ")
+        else:
+            yield f"{path}{name}", subcommand
+
+
+def test_every_command_has_an_example_with_options_that_it_has() -> None:
+    found = dict(commands(typer.main.get_command(app)))
+    assert found.keys() == EXAMPLES.keys()
+    for name, command in found.items():
+        assert command.epilog.endswith(f"\n  pair2vec {EXAMPLES[name]}")
+        arguments = shlex.split(EXAMPLES[name])[len(name.split()) :]
+        command.make_context(name, arguments)
+
+
+def test_commands_are_listed_in_groups() -> None:
+    shown = pair2vec("--help").stdout
+    groups = re.findall(
+        r"^(\w.*):\n(?:  \S.*\n)*?  (?:fill|train|serve|eval) ", shown, re.MULTILINE
+    )
+    assert groups == ["Ask a model", "Build a model", "Serve", "Evaluate, and reproduce the paper"]
+    assert "\n  pair2vec fill " in pair2vec("fill", "--help").stdout.replace("    ", "  ")
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("fi", {"fill"}),
+        ("fill --model wiki", {"wikipedia"}),
+        ("neighbours cheap --relation anto", {"antonym"}),
+        ("neighbours cheap --model nowhere --relation anto", set()),
+    ],
+)
+def test_a_shell_completes_commands_models_and_relations(
+    typed: str, words: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("_PAIR2VEC_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", f"pair2vec {typed}")
+    monkeypatch.setenv("COMP_CWORD", str(len(typed.split())))
+    assert set(pair2vec().stdout.split()) == words

@@ -102,7 +102,7 @@ def test_every_tool_answers_as_the_endpoint_does_and_as_its_schema_says(
         ("relate", {"x": "hot", "y": "colt"}, "'colt' is not in the vocabulary; did you mean cold"),
         ("relate", {"x": "hot"}, "y is missing: A word."),
         ("relate", {"x": "hot", "y": "cold", "top": -1}, "top is -1; it must be from 0 to 100"),
-        ("fill", {"pattern": ["X or Y"], "z": "hot"}, "'z' is not a parameter; there are offset"),
+        ("fill", {"pattern": ["X or Y"], "z": "hot"}, "'z' is not a parameter; there are all_w"),
         ("neighbours", {"word": "hot", "relation": "friend"}, "friend"),
     ],
 )

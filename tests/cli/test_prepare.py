@@ -40,6 +40,43 @@ def test_standard_input_is_read(tmp_path: Path) -> None:
     assert plain.read_bytes() == packed.read_bytes()
 
 
+def test_phrases_are_found_and_joined_from_a_list(tmp_path: Path) -> None:
+    text, phrases = tmp_path / "text.txt", tmp_path / "phrases.txt"
+    text.write_text("She is in New York. Climate change is real, of course.\n" * 10)
+    phrases.write_text("Of_course\nword\nno such phrase\n")
+    command = ("prepare", text, "--phrases", "--phrase-list", phrases, "--out")
+    done = pair2vec(*command, tmp_path / "corpus", "--phrase-threshold", "0.9")
+    assert f"{phrases}: 1 of 3 lines left out: no phrases of two to 5 tokens" in done.stderr
+    assert "words, 3 of them phrases" in done.stdout
+    corpus = open_corpus(tmp_path / "corpus")
+    assert {"new york", "climate change", "of course"} <= set(corpus.vocabulary.words)
+    done = pair2vec(*command, tmp_path / "rare", "--phrase-count", "11")
+    assert "new york" not in open_corpus(tmp_path / "rare").vocabulary
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["--phrase-count=2"], 2, "--phrase-threshold and --phrase-count are of --phrases"),
+        (["--phrases", "--phrase-threshold=0"], 2, "NPMI is above 0, up to 1"),
+        (["--phrase-list=words.txt"], 1, "words.txt: has no phrases of two to 5 tokens"),
+        (["--phrase-list=-", "--include=-"], 2, "standard input is either the text"),
+        (["--phrase-list=no.txt"], 2, "no.txt: no such file"),
+    ],
+)
+def test_phrases_that_cannot_be_are_refused(
+    text: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    options: list[str],
+    code: int,
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "words.txt").write_text("hot\ncold\n")
+    assert_fails(pair2vec("prepare", text, "--out", "corpus", *options), code, message)
+
+
 def test_no_such_input_is_a_usage_error(tmp_path: Path) -> None:
     done = pair2vec("prepare", tmp_path / "no.txt", "--out", tmp_path / "corpus")
     assert_fails(done, 2, "no.txt: no such file or folder")
@@ -63,7 +100,7 @@ def test_words_of_a_list_are_kept_first(text: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "options", "code", "problem"),
     [
-        ("hot\n\nnew york\n", [], 1, "words.txt, line 3: 'new york' is 2 tokens (new york)"),
+        ("hot\n\na b c d e f\n", [], 1, "words.txt, line 3: 'a b c d e f' is 6 tokens"),
         ("\n", [], 1, "words.txt: has no words"),
         ("hot", ["--include-unseen", "--include-count=2"], 2, "leave out --include-count"),
     ],
@@ -82,7 +119,7 @@ def test_an_option_of_a_list_needs_the_list(text: Path, tmp_path: Path) -> None:
     done = pair2vec("prepare", text, "--out", tmp_path / "corpus", "--include-unseen")
     assert_fails(done, 2, "need the words to --include")
     done = pair2vec("prepare", "-", "--out", tmp_path / "corpus", "--include", "-", stdin=b"a")
-    assert_fails(done, 2, "standard input is either the text or the words")
+    assert_fails(done, 2, "standard input is either the text, the words to --include or")
 
 
 def test_an_existing_corpus_is_a_usage_error(text: Path, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from tests.documented_json import PAGE, shape
 from tests.tiny_model import save_tiny_model
 
 from pair2vec.api import Pair2vec, load
+from pair2vec.query.search import PAPER_WEIGHTS, SLOT_WEIGHTS, SlotWeights
 
 QUERIES = {
     "fill": ["in X , Y .", "--x=hot"],
@@ -62,25 +63,68 @@ def test_fill_finds_the_word_for_either_slot(folder: Path, model: Pair2vec) -> N
             "model": str(folder),
             "pattern": "X and Y",
             "y": "Hot",
+            "similarity": 4.0,
+            "prior": 0.2,
             "top": 2,
         },
         "matches": [match._asdict() for match in model.fill("X and Y", y="hot", top=2)],
     }
 
 
-def test_fill_weighs_frequent_words_by_a_prior(folder: Path, model: Pair2vec) -> None:
+def test_fill_scores_by_the_paper_or_with_a_prior_if_asked_to(
+    folder: Path, model: Pair2vec
+) -> None:
     options = ["--x=hot", "--top=3", "--model", str(folder)]
-    for search in ("exact", "shortlist"):
-        (answer,) = answers_of("fill", "X and Y", "--prior=0.5", f"--search={search}", *options)
-        best = model.fill("X and Y", x="hot", top=3, prior=0.5)
+    asked = {
+        (): SLOT_WEIGHTS,
+        ("--prior=0.5",): SlotWeights(SLOT_WEIGHTS.similarity, 0.5),
+        ("--paper",): PAPER_WEIGHTS,
+        ("--paper", "--prior=0.5", "--search=shortlist"): SlotWeights(0, 0.5),
+    }
+    for given, weights in asked.items():
+        (answer,) = answers_of("fill", "X and Y", *given, *options)
+        best = model.fill("X and Y", x="hot", top=3, weights=weights)
         assert answer["matches"] == [match._asdict() for match in best]
-        assert answer["query"]["prior"] == 0.5
-    (plain,) = answers_of("fill", "X and Y", "--prior=0", *options)
-    assert (plain,) == tuple(answers_of("fill", "X and Y", *options))
-    assert "prior" not in plain["query"]
-    shown = pair2vec("fill", "X and Y", "--prior=0.5", *options).stdout
+        assert answer["query"].items() >= weights._asdict().items()
+    shown = pair2vec("fill", "X and Y", "--paper", "--prior=0.5", *options).stdout
     assert "score: fit + 0.5 · log of the word's share of the corpus" in shown
     assert "above 0" not in shown
+    assert "above 0" in pair2vec("fill", "X and Y", "--paper", *options).stdout
+
+
+def test_fill_says_what_it_asks_in_place_of_a_pattern(folder: Path, model: Pair2vec) -> None:
+    (answer,) = answers_of("fill", "the up of X is Y", "--x=hot", "--top=2", "--model", folder)
+    reason = "a context has one word left of X and one right of Y"
+    assert answer["asked"] == {"pattern": "X , the up of Y", "y": "hot", "reason": reason}
+    assert answer["query"]["pattern"] == "the up of X is Y"
+    best = model.fill("X , the up of Y", y="hot", top=2)
+    assert answer["matches"] == [match._asdict() for match in best]
+    done = pair2vec("fill", "the up of X is Y", "--x=hot", "--model", folder)
+    assert f"asked as “X , the up of Y” with Y = hot: {reason}" in " ".join(done.stdout.split())
+    assert not done.stderr
+    (plain,) = answers_of("fill", "the X is Y", "--x=hot", "--model", folder)
+    assert "asked" not in plain
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        ("fill", "X and Y", "--x=hot"),
+        ("analogy", "hot", "cold", "dear"),
+        ("nearest", "hot", "cold"),
+    ],
+)
+def test_function_words_are_answers_only_where_all_words_are(
+    folder: Path, query: tuple[str, ...]
+) -> None:
+    def words(*options: str) -> set[str]:
+        (answer,) = answers_of(*query, "--top=99", *options, "--model", folder)
+        assert answer["query"].get("all_words", False) == bool(options)
+        matches = answer["matches"]
+        return {part for match in matches for part in match.values() if isinstance(part, str)}
+
+    assert not words() & {"the", ",", "of", "and"}
+    assert words("--all-words") & {"the", ",", "of", "and"}
 
 
 def test_fill_ranks_patterns_for_a_pair(folder: Path, model: Pair2vec) -> None:
@@ -379,7 +423,7 @@ def test_a_model_that_cannot_be_read_is_one_clear_line(tmp_path: Path) -> None:
         (["pair", "hot"], "expected X Y, got 'hot'"),
         (["score", "hot", "cold"], "expected X Y PATTERN, got 'hot cold'"),
         (["pair", "hot", "cold", "--direction=up"], "one of both, forward, backward"),
-        (["analogy", "hot", "new york", "up"], "'new york' is 2 tokens"),
+        (["analogy", "hot", "new york", "up"], "'new york' is not in the vocabulary"),
         (["analogy", "hot", "cold", "up", "--search=fast"], "one of exact, shortlist"),
         (["fill", "X and Y", "--x=hot", "--search=fast"], "one of exact, shortlist"),
         (["fill", "X and Y", "--x=hot", "--prior=-1"], "prior is -1; it must be a number from 0"),
@@ -417,7 +461,42 @@ def test_the_documented_json_is_what_is_printed(folder: Path) -> None:
     answers = [
         *(answers_of(command, *query, "--model", folder) for command, query in QUERIES.items()),
         answers_of(*ranking, "--model", folder),
+        answers_of("fill", "the hot of X is Y", "--x=hot", "--model", folder),
         answers_of("score", "-", "--model", folder, stdin="hot\tcold\tX or Y\nhott\n", code=1),
     ]
     printed = {shape(answer) for each in answers for answer in each}
     assert {shape(json.loads(line)) for line in documented} == printed
+
+
+@pytest.fixture(scope="module")
+def composing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_tiny_model(tmp_path_factory.mktemp("composing") / "model", composes=True)
+
+
+UNKNOWN = {
+    "fill": ["in X , Y .", "--x=cheaps"],
+    "pair": ["cheaps", "cold"],
+    "analogy": ["hot", "cold", "cheaps"],
+    "nearest": ["cheaps", "cold"],
+}
+
+
+@pytest.mark.parametrize("command", UNKNOWN)
+def test_a_single_query_composes_an_unknown_word(composing: Path, command: str) -> None:
+    (answer,) = answers_of(command, *UNKNOWN[command], "--model", composing)
+    assert [word["word"] for word in answer["composed"]] == ["cheaps"]
+
+
+def test_queries_on_standard_input_and_scores_compose_only_where_asked(composing: Path) -> None:
+    lines = {"nearest": "cheaps cold\n", "score": "cheaps\tcold\tX or Y\n"}
+    for command, line in lines.items():
+        (refused,) = answers_of(command, "-", "--model", composing, stdin=line, code=1)
+        assert refused["error"].startswith("'cheaps' is not in the vocabulary; did you mean cheap")
+        asked = ("-", "--unknown=compose", "--model", composing)
+        (answer,) = answers_of(command, *asked, stdin=line)
+        assert answer["composed"][0]["source"] == "spelling"
+
+
+def test_word_vectors_that_are_no_file_are_a_usage_error(composing: Path) -> None:
+    done = pair2vec("pair", "hot", "cold", "--vectors", "none.vec", "--model", composing)
+    assert_fails(done, 2, "--vectors none.vec: no such file")

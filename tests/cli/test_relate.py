@@ -223,3 +223,32 @@ def test_the_documented_json_is_what_is_printed(
     assert list(map(shape, printed)) == list(map(shape, documented_examples("relate")))
     names = {name for answer in printed for name in answer}
     assert names - {"line", "query"} <= documented_names("relate")
+
+
+@pytest.fixture(scope="module")
+def composing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return taught_model(tmp_path_factory.mktemp("composing") / "model", composes=True)
+
+
+def test_a_composed_word_is_said_once_in_a_line_and_in_json(composing: Path) -> None:
+    done = pair2vec("relate", "Cheaps", "cheap", "--top=0", "--model", composing, "--json")
+    assert done.stderr == (
+        "pair2vec: 'cheaps' is not in the vocabulary: its vector is composed from its spelling; "
+        "did you mean cheap?\n"
+    )
+    (word,) = json.loads(done.stdout)["composed"]
+    assert word == {"word": "cheaps", "source": "spelling", "suggestions": ["cheap"]}
+    known = pair2vec("relate", "cheap", "dear", "--top=0", "--model", composing, "--json")
+    assert "composed" not in json.loads(known.stdout)
+
+
+def test_lines_of_standard_input_are_composed_only_where_asked(composing: Path) -> None:
+    lines = "cheaps cheap\nqqqq cheap\nhot cold\n"
+    answers = answers_of("-", "--model", composing, stdin=lines, code=1)
+    assert [list(answer)[1] for answer in answers] == ["error", "error", "query"]
+    answers = answers_of("-", "--model", composing, "--unknown", "compose", stdin=lines, code=1)
+    assert [list(answer)[1] for answer in answers] == ["query", "error", "query"]
+    assert answers[0]["composed"][0]["word"] == "cheaps"
+    assert "composed" not in answers[2]
+    done = pair2vec("relate", "-", "--unknown", "skip", "--model", composing)
+    assert_fails(done, 2, "--unknown skip: it must be one of error, compose")

@@ -39,7 +39,7 @@ def test_questions_are_answered() -> None:
     for line in (
         "tokyo",
         "oregon",
-        "dry : wet",
+        "warm : cool",
         "guitar : instrument  hypernym",
         "did you mean chap, cheap",
     ):

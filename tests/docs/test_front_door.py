@@ -11,6 +11,10 @@ from tests.docs.pages import PROJECT, blocks
 import pair2vec
 
 PACKAGE = PROJECT / "src" / "pair2vec"
+DOC_PAGES = [
+    *("README.md", "CONTRIBUTING.md"),
+    *sorted(str(path.relative_to(PROJECT)) for path in (PROJECT / "docs").rglob("*.md")),
+]
 
 
 def project() -> dict[str, object]:
@@ -28,6 +32,14 @@ def test_links_lead_somewhere(page: str) -> None:
     files = [target for target in targets if "://" not in target]
     assert files
     assert [name for name in files if not (PROJECT / name).exists()] == []
+
+
+@pytest.mark.parametrize("page", DOC_PAGES)
+def test_a_path_of_the_repository_that_a_page_names_is_there(page: str) -> None:
+    tops = "benchmarks|docs|src|tests|examples|results"
+    named = re.findall(rf"(?<![\w/.~-])((?:{tops})/[\w./-]*\w)", (PROJECT / page).read_text())
+    near = [(PROJECT / page).parent, PROJECT, PROJECT / "src" / "pair2vec"]
+    assert [path for path in named if not any((folder / path).exists() for folder in near)] == []
 
 
 def test_the_tree_in_the_readme_names_every_package() -> None:

@@ -31,7 +31,7 @@ DOC = Path(__file__).parents[2] / "docs" / "how-to" / "injection.md"
 def test_words_are_spelled_as_in_a_corpus_and_padded_with_zeros(tmp_path: Path) -> None:
     layer = make_layer(tmp_path)
     number = layer.vocabulary.ids
-    found = layer.ids([["HOT", "unheard", "Paris"], [], ["up down", "", "<x>", ","]])
+    found = layer.ids([["HOT", "unheard", "Paris"], [], ["up/down", "", "<x>", ","]])
     assert found.dtype == torch.long
     assert found.tolist() == [
         [number["hot"], 0, number["paris"], 0],
@@ -167,6 +167,16 @@ def test_bad_input_is_one_clear_error(tmp_path: Path) -> None:
         layer(a, b.float(), alpha)
     with pytest.raises(UsageError, match="'hot cold' is a string; give a list of its words"):
         layer.ids(["hot cold"])
+    with pytest.raises(
+        UsageError, match=r"phrase of the model; .* ids\(\['hot cold'\.split\(\)\]\)"
+    ):
+        layer.ids([["hot cold"]])
+
+
+def test_a_phrase_of_the_vocabulary_is_a_word(tmp_path: Path) -> None:
+    folder = save_tiny_model(tmp_path / "model", ["new york", "new", "hot"])
+    layer = PairAttention.load(folder)
+    assert layer.ids([["New  York", "hot", "half-cold", " new "]]).tolist() == [[4, 6, 0, 5]]
 
 
 def test_a_layer_loads_by_the_name_of_a_model(tmp_path: Path) -> None:

@@ -209,7 +209,7 @@ def test_terms_that_never_cooccur_are_entries_without_evidence(tmp_path: Path) -
     assert {(entry.x, entry.relation, entry.y) for entry in entries} == {*near}
     assert not any(entry.evidence for entry in entries)
     _, *rows = [line.split("\t") for line in out.read_text().splitlines()]
-    assert all(row[4:] == ["", "", ""] for row in rows)
+    assert all(row[4:7] == ["", "", ""] for row in rows)
     needs = replace(ANYTHING, needs_evidence=True)
     assert build_lexicon(inputs, needs, out, TSV, overwrite=True) == []
     with pytest.raises(UsageError, match="--needs-evidence leaves nothing with --evidence 0"):
@@ -313,3 +313,29 @@ def test_entries_are_confirmed_where_wordnet_has_the_relation(wordnet: WordNet) 
 def test_a_folder_without_wordnet_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError):
         WordNet.open(tmp_path)
+
+
+def test_a_review_is_applied_and_stays_in_the_next_lexicon(
+    inputs: LexiconInputs, tmp_path: Path
+) -> None:
+    first, second, third = (tmp_path / f"{n}.tsv" for n in range(3))
+    before = build_lexicon(inputs, ANYTHING, first, TSV)
+    rejected, *_ = before
+    lines = first.read_text().splitlines(keepends=True)
+    lines[1] = lines[1].rstrip("\n") + "x\n"
+    unseen = "cheap\tlocated-in\tspain\t0\t\t\t\tx\t\n"
+    first.write_text("".join([*lines, unseen]))
+    reviewed = replace(inputs, review=first)
+    after = build_lexicon(reviewed, ANYTHING, second, TSV)
+    triples = {(entry.x, entry.relation, entry.y) for entry in after}
+    x, relation, y = rejected[:3]
+    assert (x, relation, y) not in triples
+    assert [entry[:3] for entry in after if entry.accepted] == [("cheap", "located-in", "spain")]
+    old = {entry[:3]: entry.probability for entry in before}
+    same = [e for e in after if e.relation == relation and e[:3] in old]
+    assert all(entry.probability < old[entry[:3]] for entry in same if old[entry[:3]] < 1)
+    assert same
+    again = build_lexicon(replace(inputs, review=second), ANYTHING, third, TSV)
+    assert [entry[:3] for entry in again if entry.accepted] == [("cheap", "located-in", "spain")]
+    with pytest.raises(UsageError, match="exists already"):
+        build_lexicon(reviewed, ANYTHING, second, TSV)

@@ -40,6 +40,15 @@ def test_listed_terms_are_spelled_as_the_corpus_spells_them() -> None:
     assert [model.words[id_] for id_ in terms.in_model] == terms.words
 
 
+def test_phrases_are_terms_as_typed() -> None:
+    corpus = vocabulary("hot dog", "new_york", "cold")
+    model = vocabulary("cold", "hot dog", "new york")
+    terms = find_terms(["Hot Dog", "hot_dog", "New York", "climate change"], corpus, model)
+    assert terms.words == ["hot dog", "new_york"]
+    assert terms.in_model.tolist() == [model.ids["hot dog"], model.ids["new york"]]
+    assert terms.unknown == ["climate change"]
+
+
 def test_fewer_than_two_known_terms_are_refused() -> None:
     with pytest.raises(UsageError, match="of 2 terms, corpus and model both know 1"):
         find_terms(["hot", "icy"], vocabulary("hot"), vocabulary("hot"))

@@ -66,11 +66,29 @@ def graph_of(entries: list[LexiconEntry], **config: Any) -> rdflib.Graph:
     return rdflib.Graph().parse(data=text_of(entries, "ttl", **config), format="turtle")
 
 
+def test_phrases_keep_their_blanks() -> None:
+    entries = [LexiconEntry("new york", "synonym", "big apple", 0.9, [])]
+    assert text_of(entries, "solr").split("\n")[0] == "big apple => big apple,new york"
+    assert text_of(entries, "tsv").split("\n")[1].split("\t")[0] == "new york"
+    labels = set(map(str, graph_of(entries).objects(None, SKOS.prefLabel)))
+    assert labels == {"new york", "big apple"}
+
+
 def test_tsv_has_a_header_and_a_line_an_entry() -> None:
     rows = list(csv.reader(io.StringIO(text_of(ENTRIES, "tsv")), "excel-tab", quoting=3))
     assert rows[0][:4] == ["x", "relation", "y", "probability"]
-    assert rows[1] == ["cheap", "antonym", "expensive", "0.9100", 'cheap, not "expensive"', "", ""]
-    assert all(len(row) == 7 for row in rows)
+    assert rows[0][7:] == ["accept", "reject"]
+    assert rows[1][:5] == ["cheap", "antonym", "expensive", "0.9100", 'cheap, not "expensive"']
+    assert all(row[7:] == ["", ""] for row in rows[1:])
+    accepted = text_of([ENTRIES[0]._replace(accepted=True)], "tsv").splitlines()[1]
+    assert accepted.split("\t")[7:] == ["x", ""]
+
+
+def test_what_was_accepted_is_certain_in_skos() -> None:
+    synonym = LexiconEntry("cheap", "synonym", "dear", 0.1, [])
+    for accepted, match in ((False, SKOS.closeMatch), (True, SKOS.exactMatch)):
+        graph = graph_of([synonym._replace(accepted=accepted)])
+        assert (TERM.cheap, match, TERM.dear) in graph
 
 
 @given(ANY_ENTRIES)

@@ -11,7 +11,7 @@ from pair2vec.api import Pair2vec
 from pair2vec.errors import UsageError
 from pair2vec.model.folder import PatternCount, describe_model, load_model
 from pair2vec.model.shrink import shrink_model
-from pair2vec.text.vocabulary import UnknownWordError
+from pair2vec.text.vocabulary import SPECIAL_TOKENS, UnknownWordError
 
 WORDS = "the , . and or of hot cold up down cheap dear france paris".split()
 PATTERNS = (PatternCount("X and Y", 9), PatternCount("X cheap Y", 5), PatternCount("X france Y", 1))
@@ -44,7 +44,29 @@ def test_patterns_are_of_the_words_kept_for_them(whole: Pair2vec, tmp_path: Path
     assert small.explain("hot", "cold")[0].pattern == "X and Y"
     with pytest.raises(UsageError, match=r"'cheap' is too rare for a pattern; .* the 6 most"):
         small.score("hot", "cold", "X cheap Y")
-    assert len(small.fill("the X and Y", x="hot", top=99)) == 11
+    assert len(small.fill("the X and Y", x="hot", top=99, all_words=True)) == 11
+
+
+def test_the_most_similar_word_stands_for_one_that_is_too_rare_for_patterns(
+    whole: Pair2vec, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    small = shrunk(whole, tmp_path / "small", words=12, context_words=6)
+    unit, ids = small.unit_words, small.vocabulary.ids
+    known = small.vocabulary.words[len(SPECIAL_TOKENS) : len(SPECIAL_TOKENS) + 6]
+    similar = max(known, key=lambda word: float(unit[ids[word]] @ unit[ids["cheap"]]))
+    asked = small.nearest_question("X cheap Y", x="hot")
+    assert asked[:3] == (f"X {similar} Y", "hot", None)
+    assert asked.reason == "'cheap' is too rare for a pattern"
+    assert small.fill("X cheap Y", x="hot") == small.fill(f"X {similar} Y", x="hot")
+    assert caplog.messages == [
+        f"pattern 'X cheap Y': asked as “X {similar} Y” with X = hot: {asked.reason}"
+    ]
+    with pytest.raises(UsageError, match=f"there; '{similar}' is like it"):
+        small.score("hot", "cold", "X cheap Y")
+    both = small.nearest_question("the cheap and X is Y", x="hot")
+    assert both[1:3] == (None, "hot")
+    assert both.reason.startswith("a context has one word left of X")
+    assert both.reason.endswith("; 'cheap' is too rare for a pattern")
 
 
 def test_the_config_says_what_it_was_shrunk_from(whole: Pair2vec, tmp_path: Path) -> None:

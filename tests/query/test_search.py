@@ -1,6 +1,7 @@
 """Search: the shortlist against the exact answer, the prior against its closed form."""
 
 import math
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,14 +12,18 @@ from pair2vec.api import Pair2vec, load
 from pair2vec.errors import UsageError
 from pair2vec.query.pair_encoder import dot_product, make_pair_network
 from pair2vec.query.search import (
-    LARGEST_PRIOR,
+    LARGEST_WEIGHT,
+    PAPER_WEIGHTS,
     SHORTLIST,
+    SLOT_WEIGHTS,
     Match,
     Search,
+    SlotWeights,
     WordClusters,
     check_prior,
     log_frequencies,
     shortlist,
+    slot_weights,
 )
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 
@@ -65,8 +70,8 @@ def test_a_linear_score_is_found_without_error(tmp_path: Path) -> None:
     np.testing.assert_allclose(
         approximate, network.scores(pairs.all_inputs, context), rtol=0, atol=1e-5
     )
-    exact = model.fill("X and Y", x="hot")
-    assert model.fill("X and Y", x="hot", search="shortlist") == exact
+    exact = model.fill("X and Y", x="hot", weights=PAPER_WEIGHTS)
+    assert model.fill("X and Y", x="hot", weights=PAPER_WEIGHTS, search="shortlist") == exact
 
 
 def test_a_shortlist_has_the_best_approximate_scores_and_none_left_out() -> None:
@@ -98,10 +103,18 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Pair2vec:
 
 
 def fill(
-    model: Pair2vec, slot: str, *, top: int = 99, prior: float = 0.0, search: Search = "exact"
+    model: Pair2vec,
+    slot: str,
+    *,
+    top: int = 99,
+    similarity: float = 0.0,
+    prior: float = 0.0,
+    search: Search = "exact",
 ) -> list[Match]:
+    """By weights of our own, of all words."""
     x, y = ("hot", None) if slot == "x" else (None, "hot")
-    return model.fill("X and Y", x=x, y=y, top=top, prior=prior, search=search)
+    weights = SlotWeights(similarity, prior)
+    return model.fill("X and Y", x=x, y=y, top=top, weights=weights, search=search, all_words=True)
 
 
 def test_shares_are_of_the_corpus_and_what_never_occurs_is_taken_to_occur_once() -> None:
@@ -112,12 +125,44 @@ def test_shares_are_of_the_corpus_and_what_never_occurs_is_taken_to_occur_once()
 
 
 @pytest.mark.parametrize("slot", ["x", "y"])
-def test_a_prior_of_zero_changes_nothing(tiny: Pair2vec, slot: str) -> None:
+def test_without_weights_the_score_is_that_of_the_pair(tiny: Pair2vec, slot: str) -> None:
     plain = fill(tiny, slot)
     pairs = [("hot", word) if slot == "x" else (word, "hot") for word, _ in plain]
     fits = tiny.scores(pairs, ["X and Y"])[:, 0].tolist()
     assert [match.score for match in plain] == pytest.approx(fits, abs=1e-4)
-    assert fill(tiny, slot, prior=0.0) == plain
+    assert SlotWeights(0, 0) == PAPER_WEIGHTS
+
+
+@pytest.mark.parametrize("slot", ["x", "y"])
+def test_scores_differ_by_the_similarity_of_the_words(tiny: Pair2vec, slot: str) -> None:
+    plain, similar = dict(fill(tiny, slot)), dict(fill(tiny, slot, similarity=3.0))
+    unit, ids = tiny.unit_words, tiny.vocabulary.ids
+    cosines = {word: float(unit[ids["hot"]] @ unit[ids[word]]) for word in plain}
+    expected = {word: fit + 3 * cosines[word] for word, fit in plain.items()}
+    assert similar == pytest.approx(expected, abs=1e-4)
+
+
+@pytest.mark.parametrize("composition", ["multiply", "difference"])
+def test_a_similarity_is_of_unit_vectors_whatever_the_inputs(
+    tmp_path: Path, composition: str
+) -> None:
+    recipe = {"name": "t", "pair": {"composition": composition, "layers": 1, "dimension": 8}}
+    model = load(save_tiny_model(tmp_path, config={"recipe": recipe}))
+    plain, similar = dict(fill(model, "x")), dict(fill(model, "x", similarity=3.0))
+    unit, ids = model.unit_words, model.vocabulary.ids
+    cosines = {word: float(unit[ids["hot"]] @ unit[ids[word]]) for word in plain}
+    expected = {word: fit + 3 * cosines[word] for word, fit in plain.items()}
+    assert similar == pytest.approx(expected, abs=1e-4)
+
+
+def test_options_choose_the_weights_and_a_prior_replaces_theirs(tiny: Pair2vec) -> None:
+    assert slot_weights() == SLOT_WEIGHTS
+    assert slot_weights(paper=True) == PAPER_WEIGHTS
+    assert slot_weights(prior=0.7) == SLOT_WEIGHTS._replace(prior=0.7)
+    assert slot_weights(paper=True, prior=0.7) == SlotWeights(0, 0.7)
+    by_weights = tiny.fill("X and Y", x="hot", weights=slot_weights(prior=0.7))
+    assert tiny.fill("X and Y", x="hot", prior=0.7) == by_weights
+    assert tiny.fill("X and Y", x="hot") != by_weights
 
 
 @pytest.mark.parametrize("slot", ["x", "y"])
@@ -135,7 +180,7 @@ def test_scores_differ_by_the_prior_times_the_log_of_the_share(
     assert list(weighed.values()) == sorted(weighed.values(), reverse=True)
 
 
-@pytest.mark.parametrize("prior", [1e5, LARGEST_PRIOR])
+@pytest.mark.parametrize("prior", [1e5, LARGEST_WEIGHT])
 def test_a_large_prior_ranks_by_frequency(tiny: Pair2vec, prior: float) -> None:
     found = [match.word for match in fill(tiny, "x", prior=prior)]
     assert found == [word for word in WORDS if word != "hot"]
@@ -143,18 +188,24 @@ def test_a_large_prior_ranks_by_frequency(tiny: Pair2vec, prior: float) -> None:
 
 def test_a_prior_weighs_the_words_to_choose_among(tiny: Pair2vec) -> None:
     all_words = dict(fill(tiny, "x", prior=0.5))
-    some = dict(tiny.fill("X and Y", x="hot", among=["up", "paris", "of"], prior=0.5))
+    among, weights = ["up", "paris", "of"], SlotWeights(0, 0.5)
+    some = dict(tiny.fill("X and Y", x="hot", among=among, weights=weights))
     assert some == pytest.approx({word: all_words[word] for word in some}, abs=1e-4)
     assert len(some) == 3
 
 
-@pytest.mark.parametrize("prior", [0.0, 0.5, 3.0, 1e5])
+@pytest.mark.parametrize(
+    ("similarity", "prior"), [(0.0, 0.0), (0.0, 0.5), (4.0, 0.2), (50.0, 0.0), (0.0, 1e5)]
+)
 @pytest.mark.parametrize("slot", ["x", "y"])
 def test_a_shortlist_finds_what_the_exact_search_finds(
-    large: Pair2vec, slot: str, prior: float
+    large: Pair2vec, slot: str, similarity: float, prior: float
 ) -> None:
-    exact = fill(large, slot, top=50, prior=prior)
-    assert fill(large, slot, top=50, prior=prior, search="shortlist") == exact
+    ask = partial(fill, large, slot, top=50, similarity=similarity, prior=prior)
+    exact, found = ask(), ask(search="shortlist")
+    assert [match.word for match in found] == [match.word for match in exact]
+    scores = [match.score for match in exact]
+    assert [match.score for match in found] == pytest.approx(scores, abs=1e-4)
 
 
 def test_the_prior_takes_part_in_choosing_the_shortlist(large: Pair2vec) -> None:
@@ -163,13 +214,15 @@ def test_the_prior_takes_part_in_choosing_the_shortlist(large: Pair2vec) -> None
     assert [match.word for match in found] == [word for word in MANY if word != "hot"][:100]
 
 
-@pytest.mark.parametrize("prior", [-0.1, math.inf, -math.inf, math.nan, 2 * LARGEST_PRIOR])
+@pytest.mark.parametrize("prior", [-0.1, math.inf, -math.inf, math.nan, 2 * LARGEST_WEIGHT])
 def test_a_prior_that_is_negative_or_not_finite_is_refused(tiny: Pair2vec, prior: float) -> None:
     with pytest.raises(UsageError) as raised:
         tiny.fill("X and Y", x="hot", prior=prior)
     assert str(raised.value).startswith(f"prior is {prior:g}; it must be a number from 0")
     with pytest.raises(UsageError, match="prior is"):
         check_prior(prior)
+    with pytest.raises(UsageError, match=r"similarity is .*; it must be a number from 0"):
+        tiny.fill("X and Y", x="hot", weights=SlotWeights(prior, 0))
 
 
 def test_a_prior_is_refused_where_no_word_is_left_to_find(tiny: Pair2vec) -> None:

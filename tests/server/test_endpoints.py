@@ -3,11 +3,12 @@
 import json
 from collections.abc import Iterator
 from itertools import product
+from pathlib import Path
 
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
-from tests.tiny_model import ALL_ANSWERS, WORDS, taught_model
+from tests.tiny_model import ALL_ANSWERS, WORDS, save_tiny_model, taught_model
 
 from pair2vec.api import DirectedPair, Pair2vec, load
 from pair2vec.server.access import HEADERS, ServerConfig
@@ -54,7 +55,8 @@ def test_an_answer_repeats_the_query_with_its_defaults(client: TestClient) -> No
     content = answer(client, "analogy", a="France", b="paris", x="japan")
     assert content["query"] == {
         "command": "analogy", "a": "France", "b": "paris", "x": "japan",
-        "alpha": 0.5, "direction": "both", "search": "shortlist", "top": 10, "offset": 0,
+        "alpha": 0.5, "direction": "both", "all_words": False, "search": "shortlist",
+        "top": 10, "offset": 0,
     }  # fmt: skip
 
 
@@ -62,6 +64,21 @@ def test_prefixes_are_completed_or_else_corrected(client: TestClient) -> None:
     assert answer(client, "words", start="NEI")["words"] == ["neither"]
     assert answer(client, "words", start="tokio")["words"] == ["tokyo"]
     assert answer(client, "words", start="<")["words"] == []
+
+
+def test_phrases_are_completed_and_asked(tmp_path: Path) -> None:
+    words = ["in", "new york", "new", "york", "usa", "new year"]
+    app = make_app(Resources(load(save_tiny_model(tmp_path / "model", words))))
+    with TestClient(app, base_url="http://127.0.0.1") as phrases:
+        assert answer(phrases, "words", start="New  y")["words"] == ["new york", "new year"]
+        content = answer(phrases, "score", x="New York", y="usa", pattern="X in Y")
+        assert (
+            content["score"]
+            == answer(phrases, "score", x="new_york", y="usa", pattern="X in Y")["score"]
+        )
+        refused = phrases.get("/api/pair", params={"x": "new yorks", "y": "usa"})
+        assert refused.status_code == 404
+        assert refused.json()["alike"] == ["new york", "new year"]
 
 
 def test_a_json_body_is_answered_as_a_query_string(client: TestClient) -> None:
@@ -96,7 +113,7 @@ def test_many_questions_are_answered_in_order_and_a_bad_one_alone_fails(
             "nearest",
             {"x": "hot", "y": "cold", "up": 1},
             400,
-            "'up' is not a parameter; there are d",
+            "'up' is not a parameter; there are a",
         ),
         ("nearest", {"x": ["hot", "warm"], "y": "cold"}, 400, "x is given 2 times; give it once"),
         ("nearest", {"x": "hot", "y": "c" * 65}, 400, "y has 65 characters; it may have 64"),
@@ -458,3 +475,24 @@ def test_opposed_is_offered_with_relate(relating: TestClient, client: TestClient
     assert {"get", "post"} <= set(described["/api/opposed"])
     assert client.get("/api/opposed", params={"a": "hot", "b": "cold"}).status_code == 404
     assert "/api/opposed" not in client.get("/openapi.json").json()["paths"]
+
+
+def test_a_composed_word_is_named_in_the_answer(tmp_path: Path) -> None:
+    model = load(taught_model(tmp_path / "model", composes=True))
+    with TestClient(make_app(Resources(model)), base_url="http://127.0.0.1") as client:
+        for name, question in {
+            "relate": {"x": "cheaps", "y": "cold"},
+            "pair": {"x": "cheaps", "y": "cold"},
+            "fill": {"pattern": "X or Y", "y": "cheaps"},
+            "analogy": {"a": "hot", "b": "cold", "x": "cheaps"},
+            "nearest": {"x": "cheaps", "y": "cold"},
+            "neighbours": {"word": "cheaps"},
+            "score": {"x": "cheaps", "y": "cold", "pattern": "X or Y", "unknown": "compose"},
+        }.items():
+            content = client.get(f"/api/{name}", params=question).json()
+            assert content["composed"] == [
+                {"word": "cheaps", "source": "spelling", "suggestions": ["cheap"]}
+            ], name
+        question = {"x": "cheaps", "y": "cold", "pattern": "X or Y"}
+        assert client.get("/api/score", params=question).status_code == 404
+        assert "composed" not in client.get("/api/pair", params={"x": "hot", "y": "cold"}).json()

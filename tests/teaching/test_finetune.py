@@ -19,11 +19,11 @@ from pair2vec.teaching.finetune import (
     FinetuneConfig,
     finetune,
     network_for,
-    word_table,
 )
 from pair2vec.teaching.relation_task import PairAnchor, RelationTask
 from pair2vec.text.corpus import Corpus
 from pair2vec.text.vocabulary import Vocabulary, WordCount
+from pair2vec.training.continuation import word_table
 from pair2vec.training.network import Network
 from pair2vec.training.recipes import with_settings
 from pair2vec.training.train import Interrupted
@@ -157,7 +157,7 @@ def test_words_that_a_model_lacks_are_carried_over_from_other_vectors(start: Sav
     more = WordVectors(
         vocabulary, (table[ids] @ rotation).astype(np.float32), np.ones(len(ids), np.bool_)
     )
-    known = word_table(start, "pair.words", vocabulary, None)
+    known = word_table(start, "pair.words", vocabulary)
     assert not known.found[-1]
     assert np.linalg.norm(known.vectors[-1]) < 0.1 * np.linalg.norm(known.vectors[10])
     found = word_table(start, "pair.words", vocabulary, more)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from pair2vec.errors import InputError
 from pair2vec.runtime.checksums import file_checksum, with_checksums
-from pair2vec.text.corpus import CorpusWriter, open_corpus
+from pair2vec.text.corpus import CorpusWriter, open_corpus, with_vocabulary
 from pair2vec.text.vocabulary import BOUNDARY, Vocabulary, WordCount
 
 WORDS = ["a", "b", "c", "d"]
@@ -55,6 +55,25 @@ def test_a_corpus_gives_back_its_sentences_over_any_number_of_shards(
             # Every sentence stands between two boundaries.
             assert (shard.tokens[shard.sentences - 1] == BOUNDARY).all()
             assert (shard.tokens == BOUNDARY).sum() == len(shard.sentences)
+
+
+@given(SENTENCES, st.lists(st.sampled_from([*WORDS, "new"]), unique=True), st.integers(2, 9))
+def test_with_another_vocabulary_a_corpus_is_as_if_prepared_with_it(
+    sentences: list[list[str]], words: list[str], shard_ids: int
+) -> None:
+    with TemporaryDirectory() as folder:
+        write(Path(folder), sentences, shard_ids)
+        other = with_vocabulary(
+            open_corpus(folder), Vocabulary([WordCount(word, 3) for word in words])
+        )
+    kept = [[word for word in sentence if word in words] for sentence in sentences]
+    assert list(other.words()) == [sentence for sentence in kept if sentence]
+    assert other.vocabulary.words[4:] == tuple(words)
+    assert other.manifest.tokens == sum(map(len, kept))
+    assert other.manifest.sentences == sum(map(bool, kept))
+    for shard in other.shards:
+        # Before the first sentence and behind the last, as on the disk.
+        assert shard.tokens[0] == shard.tokens[-1] == BOUNDARY
 
 
 @pytest.mark.parametrize(("extra", "dtype"), [(65_528, "<u2"), (65_529, "<u4")])

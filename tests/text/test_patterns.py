@@ -3,7 +3,12 @@
 import pytest
 
 from pair2vec.errors import UsageError
-from pair2vec.text.patterns import Pattern, context_text, parse_pattern
+from pair2vec.text.patterns import (
+    Pattern,
+    context_text,
+    nearest_context_pattern,
+    parse_pattern,
+)
 from pair2vec.text.vocabulary import BOUNDARY, Vocabulary, WordCount, X, Y
 
 WORDS = "neither nor in , . 's hot cold cola called well-known x y and".split()
@@ -70,3 +75,40 @@ def test_a_context_reads_as_it_is_typed() -> None:
     assert parse_pattern("neither X nor Y <s>", VOCABULARY) == Pattern(
         context[0], context[2:3], context[4]
     )
+
+
+@pytest.mark.parametrize(
+    ("typed", "nearest", "is_exchanged"),
+    [
+        ("the capital of X is Y", "X , the capital of Y", True),
+        ("the opposites of X are Y .", "X , the opposites of Y", True),
+        ("the X is Y", "the X is Y", False),
+        ("such as X and other Y", "as X and other Y", False),
+        ("he was born in X , Y in 1920", "in X , Y in", False),
+        ("a much too long start of X is Y", "of X is Y", False),
+        ("Y such as X", "X such as Y", True),
+        ("most Y such as X and", "most X such as Y and", True),
+        ("<s> the X of a Y", "the X of a Y", False),
+        ("x X of y's Y", "x X of y's Y", False),
+    ],
+)
+def test_the_nearest_pattern_has_the_form_of_a_context(
+    typed: str, nearest: str, is_exchanged: bool
+) -> None:
+    found = nearest_context_pattern(typed, VOCABULARY)
+    assert found[:2] == (nearest, is_exchanged)
+    assert bool(found.reason) == (typed != nearest)
+    assert nearest_context_pattern(nearest, VOCABULARY) == (nearest, False, "")
+
+
+def test_a_phrase_is_one_word_of_a_pattern() -> None:
+    phrases = Vocabulary([WordCount(word, 1) for word in ("in", "is", "new york", "the")])
+    assert nearest_context_pattern("new york X is Y", phrases).text == "new york X is Y"
+    assert nearest_context_pattern("in the new york X is Y", phrases).text == "new york X is Y"
+
+
+def test_a_pattern_that_is_too_long_names_the_nearest() -> None:
+    with pytest.raises(UsageError, match="to ask for is 'X , the in Y', with the words of X and Y"):
+        parse_pattern("the in X is Y", VOCABULARY)
+    with pytest.raises(UsageError, match=r"to ask for is 'in X and Y'$"):
+        parse_pattern("neither in X and Y", VOCABULARY)

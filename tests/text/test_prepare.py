@@ -2,6 +2,7 @@ import bz2
 import gzip
 import hashlib
 import logging
+import sys
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,7 +12,7 @@ import pytest
 
 from pair2vec.errors import InputError, UsageError
 from pair2vec.text.corpus import open_corpus
-from pair2vec.text.prepare import PrepareConfig, PrepareProgress, prepare
+from pair2vec.text.prepare import PrepareConfig, PrepareProgress, fitting_min_count, prepare
 from pair2vec.text.sentences import split_sentences
 from pair2vec.text.vocabulary import IncludedWords
 
@@ -330,3 +331,30 @@ def test_settings_out_of_range_are_refused(text: Path, tmp_path: Path) -> None:
         PrepareConfig(vocabulary=0)
     with pytest.raises(UsageError, match="workers is 0"):
         prepare([str(text)], tmp_path / "corpus", workers=0)
+
+
+@pytest.mark.parametrize(
+    ("tokens", "least"),
+    [(0, 1), (999_999, 1), (1_000_000, 2), (3_999_999, 4), (4_000_000, 5), (10**12, 5)],
+)
+def test_a_larger_text_asks_more_of_a_word(tokens: int, least: int) -> None:
+    assert fitting_min_count(tokens) == least
+
+
+def test_a_minimum_count_that_fits_is_chosen_said_and_recorded(
+    text: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    module = sys.modules[fitting_min_count.__module__]  # "prepare" is a function as well
+    monkeypatch.setattr(module, "_TOKENS_PER_COUNT", 1_000)
+    with caplog.at_level(logging.INFO):
+        corpus = prepare([str(text)], tmp_path / "corpus")
+    least = corpus.manifest.settings["min_count"]
+    assert least > 1
+    assert corpus.vocabulary.counts[4:].min() >= least
+    assert f"words that occur {least} times or more" in caplog.text
+    included = IncludedWords(words=frozenset({"rare0"}))
+    kept = prepare([str(text)], tmp_path / "kept", PrepareConfig(include=included))
+    assert kept.vocabulary.counts[kept.vocabulary.ids["rare0"]] == 1
+    every = prepare([str(text)], tmp_path / "every", PrepareConfig(min_count=1))
+    assert "rare7" in every.vocabulary
+    assert "rare7" not in kept.vocabulary

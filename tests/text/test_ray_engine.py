@@ -16,6 +16,7 @@ from tests.command import pair2vec_process as pair2vec
 
 from pair2vec.errors import InputError, Pair2vecError
 from pair2vec.runtime.storage import storage_path
+from pair2vec.text.collocations import PhraseConfig
 from pair2vec.text.corpus import open_corpus
 from pair2vec.text.prepare import PrepareConfig, PrepareProgress, make_corpus, open_engine, prepare
 
@@ -25,7 +26,8 @@ NodeAffinitySchedulingStrategy = pytest.importorskip(
     "ray.util.scheduling_strategies"
 ).NodeAffinitySchedulingStrategy
 
-CONFIG = PrepareConfig(vocabulary=500, piece_bytes=100_000, shard_ids=200_000)
+PHRASES = PhraseConfig(threshold=0.1, min_count=3, listed=frozenset({"w1 w2", "w1 w1 w3"}))
+CONFIG = PrepareConfig(vocabulary=500, piece_bytes=100_000, shard_ids=200_000, phrases=PHRASES)
 NODE = {"num_cpus": 1, "object_store_memory": 100_000_000}
 SOON_MISSED = {"health_check_period_ms": 500, "health_check_failure_threshold": 2}
 
@@ -194,7 +196,9 @@ def test_a_stopped_job_resumes_with_either_engine_from_its_finished_pieces(
     after: list[PrepareProgress] = []
     corpus = prepare(inputs, out, CONFIG, engine=second, report=after.append)
     made_after = max(progress.tokens for progress in after if progress.stage == "read")
-    assert before[-1].tokens + made_after == corpus.manifest.text_tokens
+    counts = zip(corpus.vocabulary.words, corpus.vocabulary.counts.tolist(), strict=True)
+    joined = sum(word.count(" ") * count for word, count in counts)
+    assert before[-1].tokens + made_after == corpus.manifest.text_tokens + joined
     assert contents(out) == expected
 
 

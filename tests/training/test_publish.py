@@ -1,5 +1,6 @@
 """Published networks score as they did, and frequent contexts are those of a plain count."""
 
+import shutil
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, replace
@@ -8,14 +9,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from tests.training.small_run import SMALL, after, run
 from tests.triples.enumerator import enumerate_triples, make_corpus
 
 from pair2vec.encoders.context import ContextConfig
 from pair2vec.encoders.pair import PairConfig
-from pair2vec.model.folder import SavedModel, load_model, save_model
+from pair2vec.errors import InputError
+from pair2vec.model.folder import SavedModel, checkpoint_model, load_model, save_model
+from pair2vec.model.resolve import find_model
 from pair2vec.text.corpus import Corpus
 from pair2vec.text.patterns import context_text
 from pair2vec.text.vocabulary import Vocabulary
+from pair2vec.training.checkpoint import last_checkpoint
 from pair2vec.training.network import Network
 from pair2vec.training.publish import (
     frequent_contexts,
@@ -24,6 +29,7 @@ from pair2vec.training.publish import (
     trainable_network,
 )
 from pair2vec.training.recipes import paper
+from pair2vec.training.train import Interrupted
 from pair2vec.triples.epoch import TriplesConfig, TripleStream
 
 EVERYTHING = TriplesConfig(subsampling="none", held_out=0.0)
@@ -96,3 +102,46 @@ def test_a_sample_is_enough_and_contexts_seen_once_are_left_out(tmp_path: Path) 
     everything = frequent_contexts(TripleStream(corpus, EVERYTHING), most=99)
     assert sum(entry.frequency for entry in sampled) < sum(entry.frequency for entry in everything)
     assert min(entry.frequency for entry in sampled) > 1
+
+
+def test_an_unfinished_training_is_the_model_of_its_last_checkpoint(
+    corpus: Corpus, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    out = tmp_path / "model"
+    with pytest.raises(Interrupted):
+        run(corpus, out, SMALL, should_stop=after(25))
+    folder = find_model(out)
+    assert caplog.messages[-1] == (
+        f"{out}: training is not finished; this is the checkpoint of step 25 of 40"
+    )
+    # Those of steps 10 and 20 are gone.
+    assert list((out / "training").glob("step-*/")) == [folder]
+    unfinished = load_model(folder)
+    assert unfinished.patterns()
+    assert unfinished.config["checkpoint"] == {"step": 25, "steps": 40}
+    checkpoint = last_checkpoint(out / "training")
+    assert checkpoint is not None
+    assert np.array_equal(
+        unfinished.array("context.words"), checkpoint.tensors["network.context_words"].numpy()
+    )
+    finished = run(corpus, out, SMALL, resume=True)
+    assert find_model(out) == out
+    assert not list((out / "training").glob("step-*/"))
+    assert "checkpoint" not in finished.config
+
+
+def test_a_half_written_model_of_a_checkpoint_is_none(corpus: Corpus, tmp_path: Path) -> None:
+    out = tmp_path / "model"
+    with pytest.raises(Interrupted):
+        run(corpus, out, SMALL, should_stop=after(3))
+    first = find_model(out)
+    later = checkpoint_model(out, 4)
+    shutil.copytree(first, later)
+    (later / "config.json").unlink()
+    assert find_model(out) == first
+    shutil.rmtree(first)
+    assert find_model(out) == out
+    with pytest.raises(InputError, match="if it is being trained, wait for its first checkpoint"):
+        load_model(out)
+    run(corpus, out, SMALL, resume=True)
+    assert not later.exists()

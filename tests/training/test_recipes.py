@@ -1,6 +1,7 @@
 """Recipes, and settings as a user writes them."""
 
 import json
+import math
 from dataclasses import asdict, replace
 from inspect import signature
 from pathlib import Path
@@ -15,6 +16,7 @@ from pair2vec.experiments.tasks.inputs import PairsConfig
 from pair2vec.experiments.tasks.task import SupervisedConfig
 from pair2vec.injection.pair_attention import PairAttention
 from pair2vec.injection.pair_distance import pair_distance_attention
+from pair2vec.text.corpus import Corpus
 from pair2vec.text.patterns import DISTANCES
 from pair2vec.text.prepare import PrepareConfig
 from pair2vec.training.batches import NegativesConfig
@@ -23,11 +25,15 @@ from pair2vec.training.recipes import (
     Recipe,
     fast,
     find_recipe,
+    fitted,
     paper,
     recipe_from_json,
     resolve,
+    tiny,
     with_settings,
 )
+from pair2vec.triples.epoch import TripleStream
+from pair2vec.word_vectors.fasttext import SMALL_CORPUS
 
 
 @pytest.mark.parametrize("name", RECIPES)
@@ -265,3 +271,39 @@ def test_settings_leave_the_recipe_they_change_alone() -> None:
 def test_pair_and_context_must_have_one_dimension() -> None:
     with pytest.raises(UsageError, match=r"pair\.dimension is 7 and context\.dimension 300"):
         Recipe(name="odd", pair=PairConfig(dimension=7))
+
+
+def test_a_small_corpus_is_fitted_a_small_network_and_enough_steps(corpus: Corpus) -> None:
+    recipe = fitted(corpus)
+    assert recipe.name == "fitted"
+    assert recipe.pair.dimension == recipe.context.dimension == 100
+    assert recipe.context.hidden == 50
+    per_epoch = TripleStream(corpus, recipe.triples).expected_triples()
+    # In a vocabulary as small, subsampling by `fast` would leave next to nothing.
+    assert recipe.triples.threshold > fast().triples.threshold
+    assert per_epoch >= corpus.manifest.tokens / 2
+    training = recipe.training
+    steps = training.epochs * per_epoch // training.batch
+    assert training.epochs == 10
+    assert steps >= 10 * training.validation_steps >= 100
+    assert training.warmup_steps < steps / 5
+    assert fitted(corpus, dimension=50).pair == replace(
+        recipe.pair, dimension=50, length=math.sqrt(50)
+    )
+
+
+def test_a_large_corpus_is_fitted_the_recipe_fast(corpus: Corpus) -> None:
+    manifest = replace(corpus.manifest, tokens=SMALL_CORPUS)
+    assert fitted(replace(corpus, manifest=manifest)) == replace(fast(), name="fitted")
+
+
+def test_a_recipe_is_fitted_only_where_none_is_named(tmp_path: Path) -> None:
+    def unnamed() -> Recipe:
+        return replace(fast(), name="fitted")
+
+    assert resolve(None, None, ["training.seed=3"], unnamed).name == "fitted"
+    assert resolve("tiny", None, [], unnamed) == tiny()
+    path = tmp_path / "settings.toml"
+    path.write_text('recipe = "paper"')
+    assert resolve(None, path, [], unnamed) == paper()
+    assert resolve("tiny", path, [], unnamed) == tiny()

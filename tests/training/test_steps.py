@@ -323,3 +323,21 @@ def test_a_limit_of_zero_does_not_clip_and_still_returns_the_norm() -> None:
     norm = clip(gradients, 0.0)
     torch.testing.assert_close(norm, torch.cat([gradient.flatten() for gradient in before]).norm())
     assert all(torch.equal(*both) for both in zip(gradients, before, strict=True))
+
+
+def test_a_row_learns_at_its_share_of_the_rate() -> None:
+    """And a parameter that is no table at the share of all of it."""
+    whole, half = (make_network() for _ in range(2))
+    config, batch = TrainingConfig(batch=9, optimiser="sgd", loss="mean", clip=0.0), make_batch(0)
+    before = {name: tensor.clone() for name, tensor in whole.state_dict().items()}
+    shares = {
+        "pair_words": torch.linspace(0, 1, WORDS).double()[:, None],
+        "pair.first.weight": torch.tensor(0.5).double(),
+    }
+    PlainStep(StepModel(whole, OPTIMISERS["sgd"](), config, TYPED))(batch, 0.1)
+    PlainStep(StepModel(half, OPTIMISERS["sgd"](), config, TYPED, shares))(batch, 0.1)
+    for name, start in before.items():
+        moved = whole.state_dict()[name] - start
+        assert moved.abs().max() > 0
+        expected = start + shares.get(name, 1) * moved
+        torch.testing.assert_close(half.state_dict()[name], expected)

@@ -14,7 +14,7 @@ from pair2vec.errors import Pair2vecError, UsageError
 from pair2vec.text.corpus import Corpus
 from pair2vec.text.vocabulary import SPECIAL_TOKENS
 from pair2vec.word_vectors import fasttext
-from pair2vec.word_vectors.fasttext import FasttextConfig, train_fasttext
+from pair2vec.word_vectors.fasttext import FasttextConfig, VectorsProgress, train_fasttext
 
 SMALL = FasttextConfig(dimension=20, epochs=20, window=3, seed=3)
 
@@ -59,13 +59,18 @@ def test_one_worker_and_the_same_seed_give_the_same_vectors(corpus: Corpus) -> N
     assert not np.array_equal(first, other)
 
 
-def test_each_epoch_is_reported(corpus: Corpus) -> None:
-    reports: list[tuple[int, int]] = []
+def test_progress_is_reported_within_epochs(
+    corpus: Corpus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fasttext, "_SENTENCES_AT_ONCE", 100)
+    reports: list[VectorsProgress] = []
     config = replace(SMALL, epochs=3, ngrams=(3, 0))
-    train_fasttext(
-        corpus, config, workers=2, report=lambda done, total: reports.append((done, total))
+    train_fasttext(corpus, config, workers=2, report=reports.append)
+    assert len(reports) > 2 * config.epochs
+    assert [progress.words for progress in reports] == sorted(
+        {progress.words for progress in reports}
     )
-    assert reports == [(1, 3), (2, 3), (3, 3)]
+    assert reports[-1] == (config.epochs * corpus.manifest.tokens,) * 2
 
 
 @pytest.mark.parametrize("at_once", [1, 7, 10_000])

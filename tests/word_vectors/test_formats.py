@@ -121,7 +121,7 @@ def test_vectors_are_read_back_bit_for_bit(
 
 
 @pytest.mark.parametrize(
-    ("words", "problem"), [(["new york"], "white space"), (["a", "b"], "2 wo")]
+    ("words", "problem"), [(["new\tyork"], "white space"), (["a", "b"], "2 wo")]
 )
 def test_what_the_format_cannot_hold_is_not_written(
     words: list[str], problem: str, file: Path
@@ -129,6 +129,27 @@ def test_what_the_format_cannot_hold_is_not_written(
     with pytest.raises(UsageError, match=problem):
         write_vec(file, words, VECTORS[:1])
     assert not file.exists()
+
+
+def test_a_phrase_has_underscores_in_a_file(file: Path) -> None:
+    vectors = np.arange(6, dtype=np.float32).reshape(3, 2) + 1
+    write_vec(file, ["new", "new york", "usa"], vectors)
+    assert file.read_text().split("\n")[2] == "new_york 3 4"
+    known = vocabulary_of("usa", "new york", "new")
+    np.testing.assert_array_equal(read_word_vectors(file, known).vectors[SPECIAL:], vectors[::-1])
+
+
+@pytest.mark.parametrize("spelling", ["new york", "New_York", "NEW YORK"])
+def test_a_phrase_is_found_in_any_spelling(file: Path, spelling: str) -> None:
+    file.write_text(f"usa 1 2\n{spelling} 3 4\n. . . 5 6\n")
+    read = read_word_vectors(file, vocabulary_of("new york", "usa", "york"))
+    assert read.vectors[SPECIAL:].tolist() == [[3, 4], [1, 2], [0, 0]]
+
+
+def test_a_word_with_an_underscore_goes_before_the_phrase(file: Path) -> None:
+    file.write_text("new_york 1 2\n")
+    read = read_word_vectors(file, vocabulary_of("new york", "new_york"))
+    assert read.found[SPECIAL:].tolist() == [False, True]
 
 
 def test_gensim_reads_what_we_write(file: Path) -> None:

@@ -17,7 +17,7 @@ from pair2vec.text.corpus import Corpus
 from pair2vec.text.prepare import PrepareConfig, prepare
 from pair2vec.text.vocabulary import BOUNDARY, SPECIAL_TOKENS
 from pair2vec.word_vectors import skipgram
-from pair2vec.word_vectors.fasttext import FasttextConfig, train_fasttext
+from pair2vec.word_vectors.fasttext import FasttextConfig, VectorsProgress, train_fasttext
 from pair2vec.word_vectors.fasttext_format import FasttextModel, word_buckets
 from pair2vec.word_vectors.sampler import WordSampler
 from pair2vec.word_vectors.skipgram import (
@@ -225,13 +225,15 @@ def test_the_same_seed_gives_the_same_vectors(corpus: Corpus) -> None:
     assert not np.array_equal(first, other)
 
 
-def test_each_epoch_is_reported(corpus: Corpus) -> None:
-    reports: list[tuple[int, int]] = []
+def test_progress_is_reported_within_epochs(corpus: Corpus) -> None:
+    reports: list[VectorsProgress] = []
     config = replace(SMALL, ngrams=(3, 0))
-    train_skipgram(
-        corpus, config, device=CPU, report=lambda done, total: reports.append((done, total))
+    train_skipgram(corpus, config, device=CPU, report=reports.append)
+    assert len(reports) > 2 * config.epochs
+    assert [progress.words for progress in reports] == sorted(
+        {progress.words for progress in reports}
     )
-    assert reports == [(1, 3), (2, 3), (3, 3)]
+    assert reports[-1] == (config.epochs * corpus.manifest.tokens,) * 2
 
 
 def test_a_corpus_copied_in_parts_gives_the_same_ids(

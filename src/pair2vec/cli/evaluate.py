@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated, cast
+from typing import Annotated, cast, get_args
 
 import typer
 from rich.console import Group
@@ -15,7 +15,6 @@ from pair2vec.cli.options import (
     DirectionOption,
     JsonOption,
     ModelOption,
-    PriorOption,
     RecordOption,
     RelationsOption,
     ResultsOption,
@@ -27,6 +26,7 @@ from pair2vec.cli.qa import eval_squad
 _VOCAB_HELP = "Choose from the N most frequent words."
 _HALF_HELP = "Every second relation of each group: choose, to choose settings by, or report."
 _SENTENCES_HALF_HELP = "Of the pairs, by their first sentence: choose, to choose by, or report."
+_QUESTIONS_HALF_HELP = "Of the questions: choose, to choose settings by, or report."
 _RelationSetOption = Annotated[
     Path | None,
     typer.Option(
@@ -35,6 +35,10 @@ _RelationSetOption = Annotated[
         "relation.",
         show_default="the built-in examples, by words held out",
     ),
+]
+_SlotsPriorOption = Annotated[
+    float,
+    typer.Option("--prior", help="The weight of the log of a word's frequency; 0 is the paper's."),
 ]
 _WordVectorsOption = Annotated[
     Path | None,
@@ -145,7 +149,7 @@ def eval_bats(  # noqa: PLR0913, PLR0917 - the options of a command
 @eval_app.command("slots")
 def eval_slots(
     model: ModelOption = None,
-    prior: PriorOption = 0.0,
+    prior: _SlotsPriorOption = 0.0,
     record: RecordOption = False,
     results: ResultsOption = None,
     as_json: JsonOption = False,
@@ -177,6 +181,36 @@ def eval_slots(
         "unknown_rows": sum(bool(row.unknown) for row in rows),
     }
     print_result(content, slot_table(rows, prior), as_json=as_json)
+
+
+@eval_app.command("fill")
+def eval_fill(
+    half: Annotated[str, typer.Option(help=_QUESTIONS_HALF_HELP)] = "report",
+    model: ModelOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask questions with known answers, as the paper scores words and as `fill` does by default."""
+    from pair2vec.api import load
+    from pair2vec.experiments.evaluation.analogy_sets import Half
+    from pair2vec.experiments.evaluation.fill_questions import (
+        answer_fill_questions,
+        fill_metrics,
+        fill_table,
+        read_fill_questions,
+    )
+
+    chosen_half: Half = check_choice("--half", half, get_args(Half))
+    opened = load(model)
+    questions = read_fill_questions(chosen_half)
+    answered = answer_fill_questions(opened, questions)
+    content = {
+        "model": str(opened.saved.folder),
+        "half": chosen_half,
+        "metrics": fill_metrics(answered),
+        "unknown": len(questions) - len(answered),
+        "questions": [one.to_json() for one in answered],
+    }
+    print_result(content, fill_table(answered, len(questions)), as_json=as_json)
 
 
 @eval_app.command("relations")

@@ -81,6 +81,14 @@ def lexicon(  # noqa: PLR0913, PLR0917 - the options of a command
             show_default="as the model's relation head is calibrated; 0.9 for fitted relations",
         ),
     ] = None,
+    review: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="A lexicon in TSV of these terms with marks in its columns accept and reject: "
+            "they are applied, and the probabilities of the others corrected by them.",
+        ),
+    ] = None,
     per_term: Annotated[int, typer.Option(min=1, help="The most entries of a term.")] = 20,
     evidence: Annotated[int, typer.Option(min=0, max=3, help="Sentences of an entry.")] = 3,
     needs_evidence: Annotated[
@@ -112,6 +120,7 @@ def lexicon(  # noqa: PLR0913, PLR0917 - the options of a command
     from pair2vec.lexicon.build import LexiconConfig, LexiconInputs, build_lexicon
     from pair2vec.lexicon.export import ExportConfig, lexicon_format
     from pair2vec.lexicon.inverted_index import open_index
+    from pair2vec.lexicon.review import read_review
     from pair2vec.text.corpus import open_corpus
 
     export = ExportConfig(
@@ -137,7 +146,10 @@ def lexicon(  # noqa: PLR0913, PLR0917 - the options of a command
         model=loaded.saved.folder,
         relations=relations,
         terms=tuple(terms.words),
+        review=review,
     )
+    if review is not None:
+        read_review(review)  # What is wrong with it is said before the work begins.
     with show_count("terms") as report, terminated_like_ctrl_c():
         entries = build_lexicon(
             inputs,

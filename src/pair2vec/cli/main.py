@@ -1,13 +1,16 @@
 """The ``pair2vec`` command: its subcommands, and how errors become messages and exit codes."""
 
+import os
 import sys
 from typing import Annotated
 
 import typer
 
+from pair2vec.cli.check import check
 from pair2vec.cli.counts import contexts, pmi_command
 from pair2vec.cli.demo import demo
 from pair2vec.cli.evaluate import eval_app, report
+from pair2vec.cli.help import GroupedCommands, add_examples, example_of
 from pair2vec.cli.lexicon import lexicon
 from pair2vec.cli.messages import fail, set_up_logging
 from pair2vec.cli.models import describe, info, models, push, shrink
@@ -23,13 +26,20 @@ from pair2vec.cli.train import teach_command, train_command, vectors
 from pair2vec.errors import STOPPED, Pair2vecError
 from pair2vec.version import __version__
 
-_COMMANDS = (
-    *(prepare_command, vectors, train_command, teach_command, demo),
-    *(relate, opposed, fill, pair, analogy, nearest, neighbours, score_command),
-    *(pmi_command, contexts, lexicon),
-    *(info, models, describe, shrink, push, report),
-    *(serve, explorer, mcp),
-)
+_EVALUATE = "Evaluate, and reproduce the paper"
+_PANELS = {
+    "Ask a model": (
+        *(relate, opposed, fill, analogy, nearest, neighbours),
+        *(pair, score_command),
+    ),
+    "Build a model": (prepare_command, vectors, train_command, teach_command),
+    "Look into a corpus": (lexicon, contexts, pmi_command),
+    "Serve": (serve, explorer, mcp),
+    "Manage models": (models, info, check, describe, shrink, push),
+    _EVALUATE: (demo, report),
+}
+"""The commands, by what `pair2vec --help` lists them under."""
+_EVALUATING_GROUPS = {"eval": eval_app, "nli": nli_app, "qa": qa_app}
 
 EXTRAS = {
     **dict.fromkeys(("torch", "gensim"), "train"),
@@ -52,15 +62,17 @@ _SHARED_EXTRAS = ("train", "serve")
 app = typer.Typer(
     help="Learn from plain text which relation holds between two words, and put it to work.",
     no_args_is_help=True,
-    add_completion=False,
+    cls=GroupedCommands,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for _command in _COMMANDS:
-    app.command(_command.__name__.removesuffix("_command"))(_command)
-app.add_typer(eval_app, name="eval")
-app.add_typer(nli_app, name="nli")
-app.add_typer(qa_app, name="qa")
+for _panel, _commands in _PANELS.items():
+    for _command in _commands:
+        _name = _command.__name__.removesuffix("_command")
+        app.command(_name, rich_help_panel=_panel, epilog=example_of(_name))(_command)
+for _name, _group in _EVALUATING_GROUPS.items():
+    add_examples(_group, _name)
+    app.add_typer(_group, name=_name, rich_help_panel=_EVALUATE)
 
 
 def _print_version(wanted: bool) -> None:
@@ -83,8 +95,11 @@ def _options(
 
 def main() -> None:
     """Run the command; an error is one line and an exit code, never a traceback."""
+    # Before torch is imported. Its threads otherwise spin while they wait for each other, which on
+    # a machine that does anything else makes training on two cores many times slower than on one.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     try:
-        app()
+        app(prog_name="pair2vec")
     except Pair2vecError as error:
         fail(str(error), error.exit_code)
     except OSError as error:

@@ -143,7 +143,22 @@ def use_one_thread_each() -> None:
         os.environ.setdefault(name, "1")
 
 
+def duration(seconds: float) -> str:
+    """As in "9 min", rounded as a person would."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    minutes = round(seconds / 60)
+    if minutes < 100:
+        return f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours < 48 else f"{round(hours / 24)} days"
+
+
 _Update = TypeVar("_Update", contravariant=True)
+
+_MOST_SECONDS_BETWEEN_LINES, _LINES_IN_A_TIME = 60.0, 12
+"""A log has a line every few seconds at first, then one each twelfth of the time that is past, up
+to one a minute: a run of days would fill it otherwise."""
 
 
 class ProgressView(ABC, Generic[_Update]):
@@ -186,18 +201,23 @@ def show_progress(
         ):
             yield view.update
         return
-    next_line = time.monotonic()
+    start = next_line = time.monotonic()
     if not view.starts_with_a_line:
         next_line += view.seconds_between_lines
+
+    def spacing(now: float) -> float:
+        most = max(_MOST_SECONDS_BETWEEN_LINES, view.seconds_between_lines)
+        return min(most, max(view.seconds_between_lines, (now - start) / _LINES_IN_A_TIME))
 
     def report(update: _Update) -> None:
         nonlocal next_line
         view.update(update)
-        is_due = time.monotonic() >= next_line
+        now = time.monotonic()
+        is_due = now >= next_line
         if is_due or view.is_milestone(update):
             console.print(view.line(update))
         if is_due:
-            next_line = time.monotonic() + view.seconds_between_lines
+            next_line = now + spacing(now)
 
     yield report
 

@@ -18,11 +18,36 @@ CorpusArgument = Annotated[Path, argument(help="A corpus folder.")]
 WordArgument = Annotated[str, argument()]
 ModelFolderArgument = Annotated[str, argument(help="The model's folder.")]
 
+
+def complete_model(incomplete: str) -> list[str]:
+    """Bundled models for the shell's completion, which adds folders where none of these fits."""
+    from pair2vec.model.resolve import bundled_models
+
+    return [name for name in bundled_models() if name.startswith(incomplete)]
+
+
+def complete_relation(ctx: typer.Context, incomplete: str) -> list[str]:
+    """For the shell's completion, the relations that the model on the command line names."""
+    from pair2vec.errors import Pair2vecError
+    from pair2vec.model.folder import load_model
+    from pair2vec.model.resolve import find_model
+    from pair2vec.relations.definitions import NONE, read_definitions
+
+    try:
+        config = load_model(find_model(ctx.params.get("model"))).config
+    except Pair2vecError:
+        return []  # what is wrong is said when the command is run
+    head = config.get("relations", {}).get("names")
+    names = head or [definition.name for definition in read_definitions()]
+    return [name for name in names if name.startswith(incomplete) and name != NONE]
+
+
 ModelOption = Annotated[
     str | None,
     typer.Option(
         "--model",
         metavar="NAME",
+        autocompletion=complete_model,
         help="The model to query: a folder, a bundled model, or owner/name on the hub.",
     ),
 ]
@@ -68,7 +93,25 @@ UnknownOption = Annotated[
     str,
     typer.Option(
         "--unknown",
-        help="What to do with words of a FILE that the model does not know: error or skip.",
+        help="What to do with unknown words: of a FILE, error or skip; of queries on standard "
+        "input, error or compose. Those of a single query are composed.",
+    ),
+]
+UnknownWordOption = Annotated[
+    str,
+    typer.Option(
+        "--unknown",
+        help="What to do with unknown words of queries on standard input: error or compose. Those "
+        "of a single query are composed.",
+    ),
+]
+VectorsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--vectors",
+        metavar="FILE",
+        help="Word vectors in a common format: carry over words that the model does not know.",
+        show_default="none",
     ),
 ]
 SearchOption = Annotated[
@@ -79,11 +122,22 @@ SearchOption = Annotated[
     ),
 ]
 PriorOption = Annotated[
-    float,
+    float | None,
     typer.Option(
         "--prior",
-        help="The weight of the log of a word's frequency beside its fit; 0, the paper's, favours "
-        "rare words.",
+        help="The weight of the log of a word's frequency beside its fit; 0 favours rare words.",
+        show_default="0.2; the paper's 0",
+    ),
+]
+PaperOption = Annotated[
+    bool,
+    typer.Option("--paper", help="Score as in the paper, by nothing but the fit of the pattern."),
+]
+AllWordsOption = Annotated[
+    bool,
+    typer.Option(
+        "--all-words",
+        help="Answer with punctuation, numbers, function words and pieces of words, too.",
     ),
 ]
 RelationsOption = Annotated[

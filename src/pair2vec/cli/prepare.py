@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -35,6 +36,7 @@ from pair2vec.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from pair2vec.runtime.storage import StoragePath
+    from pair2vec.text.collocations import PhraseConfig
     from pair2vec.text.corpus import Manifest
     from pair2vec.text.prepare import PrepareProgress
     from pair2vec.text.vocabulary import IncludedWords
@@ -55,7 +57,14 @@ def prepare_command(  # noqa: PLR0913, PLR0917 - the options of a command
     vocab: Annotated[
         int, typer.Option(min=1, help="Keep this many of the most frequent words.")
     ] = 100_000,
-    min_count: Annotated[int, typer.Option(min=1, help="Drop words that are rarer.")] = 1,
+    min_count: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Drop words that are rarer.",
+            show_default="1, and 1 more for each million tokens, to 5",
+        ),
+    ] = None,
     include: Annotated[
         Path | None,
         typer.Option(
@@ -69,6 +78,33 @@ def prepare_command(  # noqa: PLR0913, PLR0917 - the options of a command
         int,
         typer.Option(min=1, help="Of --include, only words that occur so often are kept first."),
     ] = 1,
+    phrases: Annotated[
+        bool,
+        typer.Option(
+            "--phrases",
+            help="Find collocations such as 'new york' by normalised PMI (NPMI; Bouma 2009) in two "
+            "passes, and join each to one word.",
+        ),
+    ] = False,
+    phrase_threshold: Annotated[
+        float | None,
+        typer.Option(
+            min=0, max=1, help="The least NPMI of --phrases, above 0.", show_default="0.5"
+        ),
+    ] = None,
+    phrase_count: Annotated[
+        int | None,
+        typer.Option(min=1, help="The least count of --phrases.", show_default="10"),
+    ] = None,
+    phrase_list: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Join these phrases of up to five tokens, one a line, that occur --min-count "
+            "times. - is standard input.",
+            show_default="none",
+        ),
+    ] = None,
     include_unseen: Annotated[
         bool,
         typer.Option(
@@ -109,10 +145,10 @@ def prepare_command(  # noqa: PLR0913, PLR0917 - the options of a command
     from pair2vec.text.prepare import PrepareConfig, make_corpus
 
     check_choice("--truncated", truncated, ("refuse", "ok"))
+    check_stdin_once(inputs, include, phrase_list)
+    joined = phrase_config(phrase_list, phrase_threshold, phrase_count, find=phrases)
     included = None
     if include is not None:
-        if str(include) == STDIN and STDIN in inputs:
-            raise UsageError("standard input is either the text or the words to --include")
         if include_unseen and include_count > 1:
             raise UsageError("--include-unseen keeps every word: leave out --include-count")
         included = read_included_words(include, 0 if include_unseen else include_count)
@@ -126,6 +162,7 @@ def prepare_command(  # noqa: PLR0913, PLR0917 - the options of a command
                 vocabulary=vocab,
                 min_count=min_count,
                 include=included,
+                phrases=joined,
                 encoding=encoding,
                 truncated_ok=truncated == "ok",
             ),
@@ -139,20 +176,74 @@ def prepare_command(  # noqa: PLR0913, PLR0917 - the options of a command
         say(f"{out}: copy it to a local disk, or mount it, for the other commands")
 
 
-def read_included_words(path: Path, min_count: int) -> IncludedWords:
-    """The words of a file, one a line.
+def check_stdin_once(inputs: Sequence[str], include: Path | None, phrases: Path | None) -> None:
+    """Either the text or one list can come from standard input."""
+    if [*inputs, str(include), str(phrases)].count(STDIN) > 1:
+        raise UsageError(
+            "standard input is either the text, the words to --include or the --phrase-list"
+        )
+
+
+def phrase_config(
+    path: Path | None, threshold: float | None, count: int | None, *, find: bool
+) -> PhraseConfig | None:
+    """The phrases to join; None for none."""
+    from pair2vec.text.collocations import PhraseConfig
+
+    if not find and (threshold, count) != (None, None):
+        raise UsageError("--phrase-threshold and --phrase-count are of --phrases: give that, too")
+    if path is None and not find:
+        return None
+    listed = frozenset() if path is None else read_phrases(path)
+    default = PhraseConfig()
+    return PhraseConfig(
+        find=find,
+        threshold=default.threshold if threshold is None else threshold,
+        min_count=default.min_count if count is None else count,
+        listed=listed,
+    )
+
+
+def read_phrases(path: Path) -> frozenset[str]:
+    """The phrases of a file, one a line; other lines, such as single words, are left out.
 
     Raises:
-        InputError: a line is not one word, or the file has none.
+        InputError: the file has none.
     """
-    from pair2vec.text.vocabulary import IncludedWords, single_token
+    from pair2vec.text.phrases import MAX_PHRASE_TOKENS, spell_phrase
+
+    lines = read_lines(path)
+    spelled = list(map(spell_phrase, lines.values()))
+    phrases = frozenset(phrase for phrase in spelled if phrase)
+    what = f"phrases of two to {MAX_PHRASE_TOKENS} tokens"
+    if not phrases:
+        raise InputError(f"{path}: has no {what}; write one a line")
+    if None in spelled:
+        say(f"{path}: {spelled.count(None):,} of {len(lines):,} lines left out: no {what}")
+    return phrases
+
+
+def read_included_words(path: Path, min_count: int) -> IncludedWords:
+    """The words of a file, one a line; those of several tokens are phrases.
+
+    Raises:
+        InputError: a line is neither a word nor a phrase, or the file has none.
+    """
+    from pair2vec.text.phrases import MAX_PHRASE_TOKENS
+    from pair2vec.text.vocabulary import IncludedWords, spell_word
 
     words = set()
     for location, line in read_lines(path).items():
         try:
-            words.add(single_token(line))
+            word = spell_word(line)
         except UsageError as error:
             raise InputError(f"{location}: {error}") from error
+        if word.count(" ") >= MAX_PHRASE_TOKENS:
+            raise InputError(
+                f"{location}: {line!r} is {1 + word.count(' ')} tokens to the tokeniser; a phrase "
+                f"has up to {MAX_PHRASE_TOKENS}"
+            )
+        words.add(word)
     if not words:
         raise InputError(f"{path}: has no words")
     return IncludedWords(words=frozenset(words), min_count=min_count)
@@ -194,11 +285,11 @@ class PrepareView(ProgressView["PrepareProgress"]):
         return self._bars
 
     def line(self, update: PrepareProgress) -> str:
-        if update.stage == "write":
-            done = f"{update.done} of {update.total} pieces"
-        else:
+        if update.stage == "read":
             total = f" of {update.total / 1e6:,.1f}" if update.total else ""
             done = f"{update.done / 1e6:,.1f}{total} MB"
+        else:
+            done = f"{update.done} of {update.total} pieces"
         return f"{update.stage}: {done}, {self._rate}"
 
 
@@ -222,7 +313,8 @@ def corpus_summary(folder: StoragePath, manifest: Manifest) -> Table:
         "documents": f"{manifest.documents:,}",
         "sentences": f"{manifest.sentences:,}",
         "tokens": f"{manifest.tokens:,}",
-        "vocabulary": f"{manifest.words:,} words",
+        "vocabulary": f"{manifest.words:,} words"
+        + (f", {manifest.phrases:,} of them phrases" if manifest.phrases else ""),
         "out of vocabulary": f"{manifest.out_of_vocabulary_rate:.2%} of the text's "
         f"{manifest.text_tokens:,} tokens",
         "most frequent dropped": dropped,

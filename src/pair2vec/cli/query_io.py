@@ -23,11 +23,20 @@ if TYPE_CHECKING:
     from io import BufferedReader
 
     from pair2vec.api import DirectedPair, Pair2vec
-    from pair2vec.query.search import Match, PairMatch, PatternMatch, RelationMatch
+    from pair2vec.query.composition import ComposedWord
+    from pair2vec.query.search import (
+        Match,
+        PairMatch,
+        PatternMatch,
+        RelationMatch,
+        SlotWeights,
+    )
     from pair2vec.text.vocabulary import Vocabulary
 
 
 STDIN = "-"
+PATTERN = "PATTERN"
+"""The field of a query that is not a word."""
 
 FIT = "score: above 0, the model predicts an observed triple rather than a sampled one"
 """Caption: the score of a pair in a pattern, a logit."""
@@ -51,7 +60,10 @@ class QueryFormat:
 
     fields: tuple[str, ...]
     separator: str | None = None
-    """Between the fields of a line; None is any white space."""
+    """Between the fields of a line; None is a tab, or any white space where no field is a phrase.
+    """
+    vocabulary: Vocabulary | None = None
+    """The words of a line must be in it; None composes what the model can."""
 
     def check(self, values: list[str], between: str = " ") -> None:
         if len(values) != len(self.fields):
@@ -62,15 +74,38 @@ class QueryFormat:
             text = line.decode().rstrip("\r\n")
         except UnicodeDecodeError as error:
             raise InputError(f"is not UTF-8 at byte {error.start + 1}") from error
-        values = text.split(self.separator)
+        values = split_fields(text, len(self.fields), self.separator)
         self.check(values, between="<tab>" if self.separator else " ")
-        return [value.strip() for value in values]
+        values = [value.strip() for value in values]
+        self._check_words(values)
+        return values
+
+    def _check_words(self, values: list[str]) -> None:
+        from pair2vec.text.vocabulary import look_up_word
+
+        for field, value in zip(self.fields, values, strict=True):
+            if self.vocabulary is not None and field != PATTERN and value:
+                look_up_word(value, self.vocabulary)
 
 
-def open_model(name: str | Path | None, whitening: float | None = None) -> Pair2vec:
+def split_fields(text: str, count: int, separator: str | None = None) -> list[str]:
+    """The fields of a line, `count` if it has so many; see `QueryFormat.separator`."""
+    if separator is not None:
+        return text.split(separator)
+    if count == 1:
+        return [text.strip()]
+    by_tab = text.strip().split("\t")
+    return by_tab if len(by_tab) == count else text.split()
+
+
+def open_model(
+    name: str | Path | None, whitening: float | None = None, vectors: Path | None = None
+) -> Pair2vec:
     from pair2vec.api import load
 
-    return load(name, whitening=whitening)
+    if vectors is not None and not vectors.is_file():
+        raise UsageError(f"--vectors {vectors}: no such file")
+    return load(name, whitening=whitening, vectors=vectors)
 
 
 def query_record(command: str, model: Pair2vec, **options: object) -> dict[str, object]:
@@ -87,10 +122,26 @@ def percent(probability: float) -> str:
     return f"{100 * probability:.0f} %"
 
 
-def ranked(query: dict[str, object], ranking: RankingTable) -> CommandAnswer:
-    """The answer of a query whose result is a ranking."""
+def ranked(
+    query: dict[str, object], ranking: RankingTable, composed: Sequence[ComposedWord] = ()
+) -> CommandAnswer:
+    """The answer of a query whose result is a ranking; some words of it may be composed."""
+    from pair2vec.query.composition import composed_json
+
     matches = [match._asdict() for match in ranking.matches]
-    return CommandAnswer(query, {"matches": matches}, ranking)
+    return CommandAnswer(query, {"matches": matches, **composed_json(composed)}, ranking)
+
+
+def known_words(model: Pair2vec, unknown: str, *others: str) -> Vocabulary | None:
+    """What the words of queries on standard input have to be in: None under "compose".
+
+    Args:
+        model: Its vocabulary.
+        unknown: The value of --unknown.
+        others: The values it may have but for "error" and "compose".
+    """
+    choice = check_choice("--unknown", unknown, ("error", *others, "compose"))
+    return None if choice == "compose" else model.vocabulary
 
 
 def answer_query(
@@ -200,11 +251,14 @@ def check_stdin_once(query: str, *files: Path | None) -> None:
         raise UsageError("- is given twice, and standard input can be read only once; name a file")
 
 
-def fit_caption(prior: float) -> str:
-    """Caption: the score of a word in a slot, with a frequency prior or without."""
-    if not prior:
-        return FIT
-    return f"score: fit + {prior:g} · log of the word's share of the corpus"
+def fit_caption(weights: SlotWeights) -> str:
+    """Caption: the score of a word in a slot, by what counts in it."""
+    similarity, prior = weights
+    parts = [
+        *([f"{similarity:g} · cosine similarity of the words"] if similarity else []),
+        *([f"{prior:g} · log of the word's share of the corpus"] if prior else []),
+    ]
+    return " + ".join(["score: fit", *parts]) if parts else FIT
 
 
 class RankingTable:
@@ -277,7 +331,8 @@ def read_words(path: Path | None, vocabulary: Vocabulary, unknown: str) -> list[
     Args:
         path: ``-`` is standard input.
         vocabulary: Of the model.
-        unknown: "error" refuses out-of-vocabulary words, "skip" leaves them out and counts them.
+        unknown: "skip" leaves out-of-vocabulary words out and counts them, others refuse them:
+            answers are words of the vocabulary.
     """
     if path is None:
         return None
@@ -293,7 +348,7 @@ def read_pairs(
         return None
     rows = []
     for location, line in read_lines(path).items():
-        words = line.split("\t" if "\t" in line else None)
+        words = split_fields(line, 2)
         if len(words) != 2:
             raise InputError(f"{location}: expected two words with a tab or white space between")
         rows.append(_Row(location, words))
@@ -317,8 +372,8 @@ def _known_rows(
     path: Path, rows: list[_Row], vocabulary: Vocabulary, unknown: str
 ) -> list[list[str]]:
     """The rows of which all words are known."""
-    check_choice("--unknown", unknown, ("error", "skip"))
-    if unknown == "error":
+    check_choice("--unknown", unknown, ("error", "skip", "compose"))
+    if unknown != "skip":
         for row in rows:
             _check_known(row, vocabulary)
     known = [row.words for row in rows if _are_known(row.words, vocabulary)]
@@ -341,7 +396,6 @@ def _check_known(row: _Row, vocabulary: Vocabulary) -> None:
 
 def _are_known(words: list[str], vocabulary: Vocabulary) -> bool:
     # Not by `look_up_word`, which takes long to suggest words of similar spelling.
-    from pair2vec.text.sentences import tokenize
+    from pair2vec.text.vocabulary import is_known_word
 
-    tokens = [tokenize(word) for word in words]
-    return all(len(parts) == 1 and parts[0] in vocabulary for parts in tokens)
+    return all(is_known_word(word, vocabulary) for word in words)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +13,14 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from pair2vec.cli.messages import say, show_count
-from pair2vec.cli.options import JsonOption, ModelOption, RelationsOption, argument
+from pair2vec.cli.options import (
+    JsonOption,
+    ModelOption,
+    RelationsOption,
+    UnknownWordOption,
+    VectorsOption,
+    argument,
+)
 from pair2vec.cli.query_io import (
     FIT,
     STDIN,
@@ -22,6 +30,7 @@ from pair2vec.cli.query_io import (
     RankingTable,
     answer_query,
     answer_stdin_in_batches,
+    known_words,
     open_model,
     percent,
     query_record,
@@ -30,6 +39,7 @@ from pair2vec.errors import Pair2vecError, UsageError
 
 if TYPE_CHECKING:
     from pair2vec.api import Pair2vec
+    from pair2vec.query.space import Unknown
     from pair2vec.relations.relate import Relation
     from pair2vec.relations.relations import Relations
 
@@ -56,6 +66,8 @@ def relate(  # noqa: PLR0913, PLR0917 - the options of a command
             metavar="FOLDER", help="A corpus: show sentences of it that have both words, too."
         ),
     ] = None,
+    unknown: UnknownWordOption = "error",
+    vectors: VectorsOption = None,
     model: ModelOption = None,
     top: Annotated[
         int, typer.Option("--top", min=0, help="The most pairs and patterns to show.")
@@ -68,7 +80,8 @@ def relate(  # noqa: PLR0913, PLR0917 - the options of a command
     """
     if x == STDIN and corpus is not None:
         raise UsageError("--corpus: sentences are for one pair; 'lexicon' finds them for many")
-    opened = open_model(model)
+    opened = open_model(model, vectors=vectors)
+    composes = known_words(opened, unknown) is None
     known = opened.relations(relations)
     given = {"relations": relations, "unrelated": unrelated}
 
@@ -85,7 +98,7 @@ def relate(  # noqa: PLR0913, PLR0917 - the options of a command
         )
 
     def answer_many(rows: list[list[str]]) -> Iterator[LineAnswer | Pair2vecError]:
-        return _relate_lines(opened, known, rows, given, unrelated)
+        return _relate_lines(opened, known, rows, given, unrelated, composes=composes)
 
     if (x, y) == (STDIN, None):
         answer_stdin_in_batches(_FORMAT, answer_many, as_json=as_json)
@@ -175,35 +188,46 @@ def _relate_lines(
     rows: Sequence[Sequence[str]],
     options: Mapping[str, object],
     unrelated: float | None,
+    *,
+    composes: bool,
 ) -> Iterator[LineAnswer | Pair2vecError]:
     """The relation of each pair, or why it has none."""
+    from pair2vec.query.composition import composed_json
     from pair2vec.relations.relate import relation_definition, relation_json
+    from pair2vec.text.vocabulary import look_up_word
 
     pairs = [(x, y) for x, y in rows]
-    batch = model.relate_many(pairs, unknown="zero", relations=relations, unrelated=unrelated)
+    errors = {pair: _unknown_word(pair, model.space.look_up) for pair in pairs if composes}
+    answered = [pair for pair in pairs if errors.get(pair) is None]
+    unknown: Unknown = "compose" if composes else "zero"
+    batch = model.relate_many(answered, unknown=unknown, relations=relations, unrelated=unrelated)
     definitions = {
         name: relation_definition(name, relations) for name in set(batch.names[batch.known])
     }
-    for (x, y), (best, others), is_known in zip(
-        pairs, batch.ranked(), batch.known.tolist(), strict=True
-    ):
-        if not is_known:
-            yield _unknown_word(x, y, model)
+    look_up = partial(look_up_word, vocabulary=model.vocabulary)
+    answers = zip(batch.ranked(), batch.known.tolist(), strict=True)
+    for x, y in pairs:
+        error = errors.get((x, y))
+        if error is None:
+            (best, others), is_known = next(answers)
+            error = None if is_known else _unknown_word((x, y), look_up)
+        if error is not None:
+            yield error
             continue
         definition = definitions[best.name]
+        composed = model.composed(x, y) if composes else ()
         yield LineAnswer(
             query_record("relate", model, x=x, y=y, **options),
-            relation_json(best, definition, others),
+            {**relation_json(best, definition, others), **composed_json(composed)},
             relation_line(x, y, *best, definition),
         )
 
 
-def _unknown_word(x: str, y: str, model: Pair2vec) -> Pair2vecError:
-    """Which word of a pair is not known."""
-    from pair2vec.text.vocabulary import look_up_pair
-
+def _unknown_word(pair: tuple[str, str], look_up: Callable[[str], int]) -> Pair2vecError | None:
+    """Why a look-up has no id for a word of a pair; None if it has both."""
     try:
-        look_up_pair(x, y, model.vocabulary)
+        for word in pair:
+            look_up(word)
     except Pair2vecError as error:
         return error
-    raise AssertionError(f"{x} and {y} are known")
+    return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,8 +14,10 @@ from rich.console import Group
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from pair2vec.cli.check import print_verdict
 from pair2vec.cli.messages import (
     ProgressView,
+    duration,
     facts_table,
     messages,
     print_table,
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from pair2vec.training.trainer import TrainingProgress
+    from pair2vec.word_vectors.fasttext import VectorsProgress
 
 
 _LOSS_TERMS = ("observed", "contexts", "other_x", "other_y", "typed_x", "typed_y")
@@ -48,7 +52,8 @@ def train_command(  # noqa: PLR0913, PLR0917 - the options of a command
     recipe: Annotated[
         str | None,
         typer.Option(
-            help="Complete settings: fast, paper, tiny or an ablation.", show_default="fast"
+            help="Complete settings: fast, paper, tiny or an ablation.",
+            show_default="what fits the corpus",
         ),
     ] = None,
     config: Annotated[Path | None, typer.Option(help="A TOML file of settings.")] = None,
@@ -63,6 +68,14 @@ def train_command(  # noqa: PLR0913, PLR0917 - the options of a command
             "the corpus, get theirs from here, mapped to those of --vectors."
         ),
     ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="NAME",
+            help="A model to go on from: its words are kept, and new words of the corpus added.",
+        ),
+    ] = None,
     device: DeviceOption = "auto",
     precision: PrecisionOption = "float32",
     resume: ResumeOption = False,
@@ -73,17 +86,25 @@ def train_command(  # noqa: PLR0913, PLR0917 - the options of a command
     Ctrl-C or SIGTERM writes a checkpoint first; --resume continues from the last one. On several
     GPUs or machines: torchrun --nproc-per-node N -m pair2vec train ...
     """
-    from pair2vec.model.folder import model_facts
+    from pair2vec.model.folder import load_model, model_facts
+    from pair2vec.model.resolve import find_model
     from pair2vec.model.tensors import PRECISIONS
     from pair2vec.text.corpus import open_corpus
+    from pair2vec.training.continuation import continued_recipe
     from pair2vec.training.distributed import init_process_group
-    from pair2vec.training.recipes import resolve
+    from pair2vec.training.recipes import fitted, resolve
     from pair2vec.training.train import Interrupted, begun_recipe
     from pair2vec.training.train import train as train_model
 
     saved_precision = check_choice("--precision", precision, PRECISIONS)
     has_settings = recipe or config or assignments
     saved_recipe = begun_recipe(out) if resume and not has_settings else None
+    published = load_model(find_model(start)) if start else None
+    opened, given = open_corpus(corpus), (recipe, config, assignments or [])
+    if saved_recipe is None and published:
+        saved_recipe = continued_recipe(published, *given)
+    elif saved_recipe is None:
+        saved_recipe = resolve(*given, lambda: fitted(opened, _dimension(vectors)))
     model = None
     with init_process_group(device) as ranks, _rank_zero_messages(ranks.rank):
         with (
@@ -92,27 +113,39 @@ def train_command(  # noqa: PLR0913, PLR0917 - the options of a command
             stop_requests() as should_stop,
         ):
             model = train_model(
-                open_corpus(corpus),
+                opened,
                 out,
-                saved_recipe or resolve(recipe, config, assignments or []),
+                saved_recipe,
                 vectors=vectors,
                 more_vectors=more_vectors,
+                start=published,
                 device=device,
                 precision=saved_precision,
                 resume=resume,
                 overwrite=overwrite,
                 report=report,
+                show=report,
                 should_stop=should_stop,
                 ranks=ranks,
             )
         if model is None:
             command = f"pair2vec train {corpus} --out {out} --resume"
+            command += f" --from {start}" if start else ""
             command += f" --vectors {vectors}" if vectors else ""
             command += f" --more-vectors {more_vectors}" if more_vectors else ""
+            say(f"the model can be asked as it is by now: --model {out}")
             say(f"stopped with a checkpoint; resume with: {command}")
     if model is None:
         raise typer.Exit(should_stop.exit_code)
     print_table(facts_table(model_facts(model)), quiet=ranks.rank > 0)
+    print_verdict(model, quiet=ranks.rank > 0)
+
+
+def _dimension(vectors: Path | None) -> int | None:
+    """Of the vectors in a file, if it is there; that one is missing is said later."""
+    from pair2vec.word_vectors.formats import vector_dimension
+
+    return vector_dimension(vectors) if vectors and vectors.is_file() else None
 
 
 @contextmanager
@@ -125,6 +158,10 @@ def _rank_zero_messages(rank: int) -> Iterator[None]:
         messages.quiet = False
 
 
+def _left(update: TrainingProgress) -> str:
+    return "" if update.seconds_left is None else f"{duration(update.seconds_left)} left"
+
+
 class TrainingView(ProgressView["TrainingProgress"]):
     """A bar, and the latest value of every metric."""
 
@@ -132,21 +169,30 @@ class TrainingView(ProgressView["TrainingProgress"]):
 
     def __init__(self) -> None:
         self._bar = Progress(
-            TextColumn("train"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+            TextColumn("train"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[left]}"),
         )
-        self._task = self._bar.add_task("train", total=None)
+        self._task = self._bar.add_task("train", total=None, left="")
         self._metrics: dict[str, float] = {}
 
     def update(self, update: TrainingProgress) -> None:
-        self._bar.update(self._task, completed=update.step, total=update.total_steps)
+        self._bar.update(
+            self._task, completed=update.step, total=update.total_steps, left=_left(update)
+        )
         self._metrics.update(update.metrics)
 
     def render(self) -> Group:
-        metrics, missing = self._metrics, float("nan")
+        metrics = self._metrics
+
+        def shown(name: str) -> str:
+            return f"{metrics[name]:.4f}" if name in metrics else "…"
+
         terms = "  ".join(f"{name} {metrics[name]:.3f}" for name in _LOSS_TERMS if name in metrics)
         table = Table.grid(padding=(0, 2))
-        table.add_row("loss", f"{metrics.get('loss', missing):.4f}", terms)
-        table.add_row("validation", f"{metrics.get('validation_loss', missing):.4f}", "")
+        table.add_row("loss", shown("loss"), terms)
+        table.add_row("validation", shown("validation_loss"), "")
         above, rate = metrics.get("positives_above_half", 0), metrics.get("rate", 0)
         table.add_row("positives above ½", f"{above:.1%}", f"learning rate {rate:.2e}")
         table.add_row("triples/s", f"{metrics.get('triples_per_second', 0):,.0f}", "")
@@ -155,8 +201,12 @@ class TrainingView(ProgressView["TrainingProgress"]):
     def line(self, update: TrainingProgress) -> str:
         metrics = update.metrics
         done = f"step {update.step:,} of {update.total_steps:,}"
+        if left := _left(update):
+            done += f", {left}"
         if self.is_milestone(update):
             return f"{done}: validation loss {metrics['validation_loss']:.4f}"
+        if "loss" not in metrics:
+            return done
         return (
             f"{done}: loss {metrics['loss']:.4f}, "
             f"{metrics['positives_above_half']:.0%} of positives above ½, "
@@ -290,18 +340,29 @@ def teach_command(  # noqa: PLR0913, PLR0917 - the options of a command
         else:
             with show_progress(TrainingView()) as report:
                 model = teach(
-                    inputs, out, folder, whole, **options, report=report, should_stop=should_stop
+                    inputs,
+                    out,
+                    folder,
+                    whole,
+                    **options,
+                    report=report,
+                    show=report,
+                    should_stop=should_stop,
                 )
     if model is None:
         say("stopped with a checkpoint; give the same command with --resume to continue")
         raise typer.Exit(should_stop.exit_code)
     print_table(facts_table(model_facts(model)))
+    print_verdict(model)
 
 
 def vectors(  # noqa: PLR0913, PLR0917 - the options of a command
     corpus: CorpusArgument,
     out: Annotated[Path, typer.Option(help="The file to write, as in words.vec.")],
-    dimension: Annotated[int, typer.Option(min=1)] = 300,
+    dimension: Annotated[
+        int | None,
+        typer.Option(min=1, show_default="300; 100 for fewer than 20 million tokens"),
+    ] = None,
     epochs: Annotated[int, typer.Option(min=1)] = 5,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Threads.", show_default="one a core")
@@ -318,20 +379,18 @@ def vectors(  # noqa: PLR0913, PLR0917 - the options of a command
     from pair2vec.runtime.jobs import exclusive_lock
     from pair2vec.text.corpus import open_corpus
     from pair2vec.text.vocabulary import SPECIAL_TOKENS
-    from pair2vec.word_vectors.fasttext import FasttextConfig, train_fasttext
+    from pair2vec.word_vectors.fasttext import FasttextConfig, fitting_dimension, train_fasttext
     from pair2vec.word_vectors.formats import write_vec
 
     def refuse_to_replace() -> None:
         if out.exists() and not overwrite:
             raise UsageError(f"{out}: is there already; give another --out, or --overwrite")
 
-    def report(done: int, total: int) -> None:
-        messages.print(f"epoch {done} of {total}")
-
     refuse_to_replace()
     opened, where = open_corpus(corpus), find_device(device)
-    config = FasttextConfig(dimension=dimension, epochs=epochs, seed=seed)
-    with exclusive_lock(out):
+    size = dimension or fitting_dimension(opened.manifest.tokens)
+    config = FasttextConfig(dimension=size, epochs=epochs, seed=seed)
+    with exclusive_lock(out), show_progress(VectorsView(epochs)) as report:
         refuse_to_replace()  # unless another process has written it meanwhile
         if where.type == "cuda":
             from pair2vec.word_vectors.skipgram import train_skipgram
@@ -342,6 +401,46 @@ def vectors(  # noqa: PLR0913, PLR0917 - the options of a command
             table = train_fasttext(opened, config, workers=threads, report=report)
         special = len(SPECIAL_TOKENS)
         write_vec(out, opened.vocabulary.words[special:], table[special:])
+
+
+class VectorsView(ProgressView["VectorsProgress"]):
+    """A bar, with words a second and the time left."""
+
+    starts_with_a_line = True
+
+    def __init__(self, epochs: int) -> None:
+        self._epochs = epochs
+        self._bar = Progress(TextColumn("vectors"), BarColumn(), TextColumn("{task.fields[pace]}"))
+        self._task = self._bar.add_task("vectors", total=None, pace="")
+        self._start = time.monotonic()
+        self._first: int | None = None
+
+    def update(self, update: VectorsProgress) -> None:
+        if self._first is None:
+            # What is given to the threads at once says nothing of their pace.
+            self._first, self._start = update.words, time.monotonic()
+        self._bar.update(
+            self._task,
+            completed=update.words,
+            total=update.total_words,
+            pace=self._pace(update),
+        )
+
+    def render(self) -> RenderableType:
+        return self._bar
+
+    def line(self, update: VectorsProgress) -> str:
+        share = update.words / max(1, update.total_words)
+        epoch = min(self._epochs, 1 + int(share * self._epochs))
+        done = f"vectors: {share:.0%}, epoch {epoch} of {self._epochs}"
+        return f"{done}, {pace}" if (pace := self._pace(update)) else done
+
+    def _pace(self, update: VectorsProgress) -> str:
+        seconds, words = time.monotonic() - self._start, update.words - (self._first or 0)
+        if seconds < 1 or not words:
+            return ""
+        left = (update.total_words - update.words) * seconds / words
+        return f"{words / seconds:,.0f} words/s, {duration(left)} left"
 
 
 class LabellingView(ProgressView[tuple[str, int, int]]):

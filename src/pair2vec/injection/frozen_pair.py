@@ -145,12 +145,11 @@ def subset_vocabulary(source: PairWeights, words: Iterable[str]) -> PairWeights:
 
 
 def token_spellings(words: Iterable[str]) -> list[str]:
-    """Words of a text as the tokeniser spells them, sorted; what is not one token is left out.
+    """Words of a text as the tokeniser spells them, sorted; those of several tokens are phrases.
 
     No special token is among them: the tokeniser splits off their brackets.
     """
-    tokens = map(tokenize, set(words))
-    return sorted({parts[0] for parts in tokens if len(parts) == 1})
+    return sorted({" ".join(tokenize(word)) for word in set(words)} - {""})
 
 
 class PreparedPair(NamedTuple):

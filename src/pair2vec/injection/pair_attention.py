@@ -23,8 +23,7 @@ from pair2vec.injection.sources import (
 )
 from pair2vec.model.folder import load_model
 from pair2vec.model.resolve import find_model
-from pair2vec.text.sentences import tokenize
-from pair2vec.text.vocabulary import PADDING, SPECIAL_TOKENS, Vocabulary
+from pair2vec.text.vocabulary import PADDING, SPECIAL_TOKENS, Vocabulary, find_word
 
 AttentionMode = Literal["kept", "renormalised"]
 """The attention to words that are unknown or padding: it is lost, α being used as it is (the
@@ -115,8 +114,11 @@ class PairAttention(nn.Module):
     def ids(self, sentences: Sequence[Sequence[str]]) -> Tensor:
         """Words as ids (B, n), on the layer's device; 0 for unknown words and behind short ones.
 
-        Words are tokenised as by ``pair2vec prepare``, which lowercases them; what is not one token
-        is unknown.
+        Words are tokenised as by ``pair2vec prepare``, which lowercases them; what is neither one
+        token nor a phrase of the vocabulary is unknown.
+
+        Raises:
+            UsageError: a sentence is not split into words.
         """
         return padded_ids(sentences, self._id, self.pair.words.device)
 
@@ -160,10 +162,13 @@ class PairAttention(nn.Module):
             if len(self._cached_ids) >= _MAX_CACHED_IDS:
                 self._cached_ids.clear()
             # Tokenising a word takes several times as long as looking up its id.
-            tokens = tokenize(word)
-            word_id = PADDING
-            if len(tokens) == 1:
-                word_id = self.vocabulary.ids.get(tokens[0], PADDING)
+            found = find_word(word, self.vocabulary)
+            if found is None and len(word.split()) > 1:
+                raise UsageError(
+                    f"{word!r} is neither a word nor a phrase of the model; give a sentence as a "
+                    f"list of its words: ids([{word!r}.split()])"
+                )
+            word_id = PADDING if found is None else found
             self._cached_ids[word] = word_id
         return word_id
 

@@ -150,7 +150,9 @@ def padded_ids(
     """
     for sentence in sentences:
         if isinstance(sentence, str):
-            raise UsageError(f"{sentence!r} is a string; give a list of its words")
+            raise UsageError(
+                f"{sentence!r} is a string; give a list of its words: ids([{sentence!r}.split()])"
+            )
     longest = max(map(len, sentences), default=0)
     rows = [
         [*map(id_of, sentence), *[PADDING] * (longest - len(sentence))] for sentence in sentences

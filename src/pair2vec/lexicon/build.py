@@ -25,6 +25,7 @@ from pair2vec.lexicon.candidates import CandidatePairs, Terms, find_terms
 from pair2vec.lexicon.evidence import EvidenceScorer, find_evidence
 from pair2vec.lexicon.export import ExportConfig, LexiconEntry, export_lexicon
 from pair2vec.lexicon.inverted_index import InvertedIndex, open_index
+from pair2vec.lexicon.review import Judgement, Review, read_review
 from pair2vec.model.folder import load_model
 from pair2vec.relations.definitions import NONE
 from pair2vec.runtime.checksums import read_checksums, strict_json, with_checksums
@@ -89,6 +90,8 @@ class LexiconInputs:
     model: Path
     relations: Path | None
     terms: tuple[str, ...]
+    review: Path | None = None
+    """An earlier lexicon of the same terms in which a person marked entries."""
 
 
 class LexiconTask(NamedTuple):
@@ -158,6 +161,11 @@ def _job_folder(inputs: LexiconInputs, config: LexiconConfig, out: Path, state: 
             "model": load_model(inputs.model).fingerprint,
             "relations": hashlib.sha256(definitions).hexdigest(),
             "terms": hashlib.sha256("\n".join(inputs.terms).encode()).hexdigest(),
+            **(
+                {"review": hashlib.sha256(inputs.review.read_bytes()).hexdigest()}
+                if inputs.review
+                else {}
+            ),
             "settings": asdict(config),
         },
         clear=lambda: empty_folder(state),
@@ -223,10 +231,37 @@ class LexiconWorker:
         is_calibrated = inputs.relations is None and self._model.saved.has_head
         self._unrelated = None if is_calibrated else FITTED_UNRELATED
         self._scorer = EvidenceScorer(self._model, self._relations.definitions, vocabulary)
+        self._term_of = {word: term for term, word in enumerate(self._terms.words)}
+        self._review = self._learn(read_review(inputs.review) if inputs.review else [])
+
+    def _learn(self, judgements: list[Judgement]) -> Review:
+        """Of what was judged, the entries between terms of this lexicon, in its relations."""
+        names = self._relations.names[:-1]
+        known = [
+            judgement
+            for judgement in judgements
+            if {judgement.x, judgement.y} <= self._term_of.keys() and judgement.relation in names
+        ]
+
+        def probability(judged: Sequence[Judgement]) -> FloatArray:
+            pairs = [(judgement.x, judgement.y) for judgement in judged]
+            columns = [names.index(judgement.relation) for judgement in judged]
+            found = self._relations.predict_proba(pairs, unrelated=self._unrelated)
+            return found[np.arange(len(judged)), columns]
+
+        def inverse(name: str) -> str:
+            return self._relations.definition(name).inverse
+
+        return Review(known, names, inverse, probability)
 
     def entries(self, terms: range, config: LexiconConfig) -> list[LexiconEntry]:
         words = self._terms.words
-        partners = self._candidates.partners(terms)
+        partners = [
+            np.union1d(
+                found, [self._term_of[y] for y in self._review.accepted_partners(words[x])]
+            ).astype(np.intp)
+            for x, found in zip(terms, self._candidates.partners(terms), strict=True)
+        ]
         pairs = [
             (words[term], words[other])
             for term, others in zip(terms, partners, strict=True)
@@ -248,20 +283,34 @@ class LexiconWorker:
         self, term: int, partners: IntArray, probabilities: FloatArray, config: LexiconConfig
     ) -> list[LexiconEntry]:
         """Of one term, by the probabilities (partners, K + 1) of its pairs."""
-        names = np.array(self._relations.names)
+        names, words, review = np.array(self._relations.names), self._terms.words, self._review
+        x, others = words[term], [words[partner] for partner in partners.tolist()]
         best = probabilities.argmax(axis=1)
-        highest = probabilities[np.arange(len(partners)), best]
-        wanted = (names[best] != NONE) & (highest >= config.probability)
+        accepted = np.zeros(len(partners), np.bool_)
+        for row, y in enumerate(others):
+            if relation := review.accepted(x, y):
+                best[row], accepted[row] = self._relations.names.index(relation), True
+        highest = review.corrected(probabilities[np.arange(len(partners)), best], best)
+        wanted = (names[best] != NONE) & (highest >= config.probability) | accepted
+        wanted &= [
+            not review.is_rejected(x, str(name), y)
+            for name, y in zip(names[best], others, strict=True)
+        ]
         if config.relations:
             wanted &= np.isin(names[best], config.relations)
-        order = [row for row in np.argsort(-highest, kind="stable").tolist() if wanted[row]]
+        order = np.lexsort((-highest, ~accepted)).tolist()
         candidates = (
             self._entry(
                 term, int(partners[row]), str(names[best[row]]), float(highest[row]), config
-            )
+            )._replace(accepted=bool(accepted[row]))
             for row in order
+            if wanted[row]
         )
-        kept = (entry for entry in candidates if entry.evidence or not config.needs_evidence)
+        kept = (
+            entry
+            for entry in candidates
+            if entry.evidence or entry.accepted or not config.needs_evidence
+        )
         return list(islice(kept, config.per_term))
 
     def _entry(

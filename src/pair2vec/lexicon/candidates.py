@@ -19,7 +19,7 @@ from pair2vec.lexicon.inverted_index import InvertedIndex
 from pair2vec.text.corpus import Corpus
 from pair2vec.text.patterns import DISTANCES
 from pair2vec.text.sentences import tokenize
-from pair2vec.text.vocabulary import BOUNDARY, Vocabulary
+from pair2vec.text.vocabulary import BOUNDARY, Vocabulary, find_word
 
 MAX_COOCCURRING = 24
 """Partners of a term by co-occurrence."""
@@ -51,20 +51,28 @@ class Terms(NamedTuple):
 
 
 def find_terms(typed: Iterable[str], corpus: Vocabulary, model: Vocabulary) -> Terms:
-    """The terms that a user lists, without repetitions; the words of a term are joined by ``_``.
+    """The terms that a user lists, words or phrases, without repetitions.
 
     Raises:
         UsageError: fewer than two are known.
     """
-    distinct = dict.fromkeys(_spell(word) for word in typed if word.strip())
-    known = [word for word in distinct if word in corpus.ids and word in model.ids]
-    unknown = [word for word in distinct if not (word in corpus.ids and word in model.ids)]
+    distinct = {_spell(word): word for word in typed if word.strip()}
+    known: dict[str, tuple[int, int]] = {}
+    unknown = []
+    for spelled, word in distinct.items():
+        in_corpus, in_model = find_word(word, corpus), find_word(word, model)
+        if in_corpus is None or in_model is None:
+            unknown.append(spelled)
+        else:
+            # As *new york* and *new_york*, two terms may be one.
+            known.setdefault(corpus.words[in_corpus], (in_corpus, in_model))
     if len(known) < 2:
         raise UsageError(
             f"of {len(distinct):,} terms, corpus and model both know {len(known)}; a lexicon needs "
             "at least two"
         )
-    return _terms(known, corpus, model, unknown)
+    in_corpus, in_model = np.array(list(known.values()), np.intp).T
+    return Terms(list(known), in_corpus, in_model, unknown)
 
 
 def keywords(corpus: Corpus, model: Vocabulary, count: int) -> Terms:
@@ -79,7 +87,7 @@ def keywords(corpus: Corpus, model: Vocabulary, count: int) -> Terms:
     candidates = [
         word
         for word in vocabulary.words
-        if word.isalpha()
+        if word.replace(" ", "").isalpha()
         and len(word) >= _MIN_LETTERS
         and vocabulary.counts[vocabulary.ids[word]] >= _MIN_COUNT
         and model.ids.get(word, 0) >= _FUNCTION_WORDS
@@ -90,7 +98,11 @@ def keywords(corpus: Corpus, model: Vocabulary, count: int) -> Terms:
     there = model.counts[[model.ids[word] for word in candidates]]
     keyness = log_likelihood(here, int(vocabulary.counts.sum()), there, int(model.counts.sum()))
     order = np.lexsort((-here, -keyness))[:count]
-    return _terms([candidates[row] for row in order.tolist()], vocabulary, model)
+    words = [candidates[row] for row in order.tolist()]
+    in_corpus, in_model = (
+        np.array([known.ids[word] for word in words], np.intp) for known in (vocabulary, model)
+    )
+    return Terms(words, in_corpus, in_model, [])
 
 
 def log_likelihood(
@@ -108,20 +120,8 @@ def log_likelihood(
 
 
 def _spell(typed: str) -> str:
-    """A term as a corpus spells it."""
-    stripped = typed.strip()
-    tokens = tokenize(stripped)
-    return tokens[0] if len(tokens) == 1 else stripped.lower().replace(" ", "_")
-
-
-def _terms(
-    words: list[str], corpus: Vocabulary, model: Vocabulary, unknown: Iterable[str] = ()
-) -> Terms:
-    in_corpus, in_model = (
-        np.array([vocabulary.ids[word] for word in words], np.intp)
-        for vocabulary in (corpus, model)
-    )
-    return Terms(words, in_corpus, in_model, list(unknown))
+    """A term as a corpus spells it; what has no token stays as it is."""
+    return " ".join(tokenize(typed)) or typed.strip()
 
 
 class CandidatePairs:

@@ -22,6 +22,8 @@ LexiconFormat = Literal["tsv", "jsonl", "ttl", "solr"]
 
 EVIDENCE_COLUMNS = 3
 """In TSV."""
+REVIEW_COLUMNS = ("accept", "reject")
+"""In TSV, for a person to mark entries in; `review` reads them."""
 
 _SUFFIXES: dict[str, LexiconFormat] = {
     ".tsv": "tsv",
@@ -86,6 +88,13 @@ class LexiconEntry(NamedTuple):
     y: str
     probability: float
     evidence: list[Evidence]
+    accepted: bool = False
+    """Whether a person has accepted it."""
+
+    @property
+    def certainty(self) -> float:
+        """The probability, or 1 of what was accepted."""
+        return 1.0 if self.accepted else self.probability
 
     def to_json(self) -> dict[str, Any]:
         return {**self._asdict(), "evidence": [sentence._asdict() for sentence in self.evidence]}
@@ -120,11 +129,12 @@ def export_lexicon(entries: Sequence[LexiconEntry], config: ExportConfig) -> Ite
 
 def _tsv(entries: Iterable[LexiconEntry], _: ExportConfig) -> Iterator[str]:
     columns = [f"evidence_{number + 1}" for number in range(EVIDENCE_COLUMNS)]
-    yield "\t".join(["x", "relation", "y", "probability", *columns]) + "\n"
+    yield "\t".join(["x", "relation", "y", "probability", *columns, *REVIEW_COLUMNS]) + "\n"
     for entry in entries:
         texts = [sentence.text for sentence in entry.evidence[:EVIDENCE_COLUMNS]]
         texts += [""] * (EVIDENCE_COLUMNS - len(texts))
         cells = [entry.x, entry.relation, entry.y, f"{entry.probability:.4f}", *texts]
+        cells += ["x" if entry.accepted else "", ""]
         yield "\t".join(" ".join(cell.split()) for cell in cells) + "\n"
 
 
@@ -157,7 +167,7 @@ def _turtle(entries: Sequence[LexiconEntry], config: ExportConfig) -> Iterator[s
         yield f"{names.scheme} skos:hasTopConcept {names.term(word)} .\n"
         yield f"{names.term(word)} skos:topConceptOf {names.scheme} .\n"
     for entry in likeliest:
-        is_exact = entry.probability >= config.exact_match
+        is_exact = entry.certainty >= config.exact_match
         if entry.relation == SYNONYM:
             yield from _both_ways(names, entry, "exactMatch" if is_exact else "closeMatch")
         elif entry.relation not in (HYPERNYM, HYPONYM) and not hierarchy.connects(entry.x, entry.y):
@@ -187,11 +197,11 @@ class _Names(NamedTuple):
 
 
 def _likeliest(entries: Iterable[LexiconEntry]) -> list[LexiconEntry]:
-    """Of each two terms the more probable entry; a term is in no relation to itself."""
+    """Of each two terms the more certain entry; a term is in no relation to itself."""
     best: dict[tuple[str, ...], LexiconEntry] = {}
     for entry in entries:
         pair = tuple(sorted((entry.x, entry.y)))
-        if entry.x != entry.y and (pair not in best or entry.probability > best[pair].probability):
+        if entry.x != entry.y and (pair not in best or entry.certainty > best[pair].certainty):
             best[pair] = entry
     return list(best.values())
 
@@ -209,7 +219,7 @@ class Hierarchy:
         self._parents: defaultdict[str, list[str]] = defaultdict(list)
         # A parent's level is above those of its children, which keeps searches short.
         self._levels: defaultdict[str, int] = defaultdict(int)
-        for entry in sorted(entries, key=lambda entry: -entry.probability):
+        for entry in sorted(entries, key=lambda entry: -entry.certainty):
             if entry.relation not in (HYPERNYM, HYPONYM):
                 continue
             pair = (entry.x, entry.y)

@@ -2,8 +2,9 @@
 
 It shows these keys of the config, each of which may be absent: ``name``, ``created``, ``corpus``
 (``documents``, ``sentences``, ``tokens``, ``fingerprint``, ``sources``), ``recipe``, ``triples``,
-``teaching`` (``language_model``, ``candidates``, ``weights``, ``labelled``), ``metrics``,
-``shrunk``, ``licence``, ``notes`` (a list of lines), and what `save_model` adds.
+``teaching`` (``language_model``, ``candidates``, ``weights``, ``labelled``), ``continued``
+(``model``, ``corpus``, ``new_words``, ``triples``, ``before``), ``metrics``, ``shrunk``,
+``licence``, ``notes`` (a list of lines), and what `save_model` adds.
 """
 
 import json
@@ -54,6 +55,7 @@ def model_card(config: Config) -> str:
         "Corpus": _table(corpus_facts(config)),
         "Recipe": _table(flat_settings(config.get("recipe"), "recipe")),
         "Taught": _table(teaching_facts(config)),
+        "Continued": _table(continued_facts(config)),
         "Metrics": _table(flat_settings(config.get("metrics"), "metric")),
         "Shrunk": _table(flat_settings(config.get("shrunk"), "shrunk")),
         "Use": _USE,
@@ -134,6 +136,25 @@ def teaching_facts(config: Config) -> dict[str, str]:
         parts = teaching["labelled"].items()
         counts = ", ".join(f"{part} {_printable_count(count)}" for part, count in parts)
         facts["pairs of WordNet"] = f"{counts}; no word in two parts"
+    return facts
+
+
+def continued_facts(config: Config) -> dict[str, str]:
+    """From which model it was continued, with what text; the last time first."""
+    facts: dict[str, str] = {}
+    continued, number = config.get("continued"), 1
+    while isinstance(continued, Mapping):
+        text = corpus_facts(continued)
+        parts = [
+            _printable(continued.get("model", "")),
+            f"{text['tokens']} tokens" if "tokens" in text else "",
+            f"of {text['sources']}" if "sources" in text else "",
+            f"{text['triples seen']} triples" if "triples seen" in text else "",
+            f"{_printable_count(continued.get('new_words', 0))} new words",
+        ]
+        again = f" ({number})" if number > 1 else ""
+        facts[f"continued from{again}"] = ", ".join(filter(None, parts))
+        continued, number = continued.get("before"), number + 1
     return facts
 
 

@@ -4,7 +4,7 @@ Models come from the hub: nothing that a config says is used before it is compar
 and their sizes with limits, so that no config makes a program allocate what the file does not hold.
 
 Shapes: V words, C words of contexts, D dimension, H hidden size of a direction of the LSTM, U units
-and K relations of the relation head.
+and K relations of the relation head, B buckets and Q rank of the n-grams of words.
 """
 
 import json
@@ -34,6 +34,9 @@ _SHAPES = {
     "context.bias": "8H",
     "context.attention.weight": "1 2H",
     "context.value.weight": "D 2H",
+    "subword.mean": "D",
+    "subword.buckets": "B Q",
+    "subword.directions": "Q D",
     "relation.hidden.bias": "U",
     "relation.hidden.weight": "U 2D",
     "relation.output.bias": "K",
@@ -43,7 +46,7 @@ _SHAPES = {
 }
 """The arrays of networks by a pattern of their names; each size stands alone before 3 of it do."""
 _SIZE = re.compile(r"(\d*)([A-Z]?)(?: |$)")
-_LIMITED = "DHUK"
+_LIMITED = "DHUKQ"
 """Sizes up to `MAX_SIZE`, as they are trained: networks are made of matrices of D by D."""
 
 
@@ -61,7 +64,7 @@ def read_config(folder: Path) -> dict[str, Any]:
     if not path.exists():
         raise InputError(
             f"{folder}: not a complete model (no {CONFIG_FILE}); if saving it was stopped, "
-            "save it again"
+            "save it again; if it is being trained, wait for its first checkpoint"
         )
     config = parse_config(path)
     if config is None:

@@ -13,6 +13,7 @@ A folder of
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -27,6 +28,7 @@ from rich.filesize import decimal
 from pair2vec.errors import InputError, UsageError
 from pair2vec.model.card import (
     SHORT_FINGERPRINT,
+    continued_facts,
     corpus_facts,
     flat_settings,
     model_card,
@@ -390,6 +392,27 @@ def _read_vocabulary(path: Path, counts: NDArray[np.int64]) -> Vocabulary:
     return vocabulary
 
 
+def checkpoint_model(folder: Path, step: int) -> Path:
+    """The folder of the model that an unfinished training in `folder` had become by a step."""
+    return folder / TRAINING_FOLDER / f"step-{step:09d}"
+
+
+def last_checkpoint_model(folder: Path) -> Path | None:
+    """The newest complete one; None for a folder without, and for one of a finished model."""
+    if (folder / CONFIG_FILE).exists():
+        return None
+    paths = (folder / TRAINING_FOLDER).glob(f"step-*/{CONFIG_FILE}")
+    return max((path.parent for path in paths), default=None)
+
+
+def remove_checkpoint_models(training: Path, but: Path | None = None) -> None:
+    """Delete those of a folder of checkpoints, complete or not."""
+    for path in training.glob("step-*"):
+        if path.is_dir() and path != but:
+            (path / CONFIG_FILE).unlink(missing_ok=True)
+            shutil.rmtree(path)
+
+
 def model_facts(saved: SavedModel) -> dict[str, str]:
     """What is known of a model, as printable values by name; what is not known is left out."""
     config = saved.config
@@ -412,6 +435,7 @@ def model_facts(saved: SavedModel) -> dict[str, str]:
     taught = teaching_facts(config)
     if "taught by" in taught:
         facts["taught by"] = taught["taught by"]
+    facts |= continued_facts(config)
     if "licence" in config:
         facts["licence"] = str(config["licence"])
     # Under a name of their own, so that a metric called "words" is not taken for the size.

@@ -1,16 +1,19 @@
 """Resolve a model's name: a folder, a bundled model, or one on the Hugging Face hub."""
 
+import logging
 import os
 import re
 from pathlib import Path
 from types import ModuleType
 
 from pair2vec.errors import InputError, Pair2vecError, UsageError
-from pair2vec.model.config import CONFIG_FILE
-from pair2vec.model.folder import MODEL_FILES, load_model
+from pair2vec.model.config import CONFIG_FILE, parse_config
+from pair2vec.model.folder import MODEL_FILES, last_checkpoint_model, load_model
 
 BUNDLED = Path(__file__).parents[1] / "models"
 """The models that come with the package, one folder each."""
+
+_log = logging.getLogger(__name__)
 
 _HUB_NAME = re.compile(r"[\w-][\w.-]*/[\w-][\w.-]*")
 
@@ -24,7 +27,8 @@ def find_model(path_or_name: str | os.PathLike[str] | None = None) -> Path:
     """The folder of a model.
 
     Args:
-        path_or_name: A folder; the name of a bundled model; or ``owner/name`` on the hub, which is
+        path_or_name: A folder, also of a training that is not finished, which is then that of its
+            last checkpoint; the name of a bundled model; or ``owner/name`` on the hub, which is
             downloaded the first time. None is the default model.
 
     Raises:
@@ -37,7 +41,7 @@ def find_model(path_or_name: str | os.PathLike[str] | None = None) -> Path:
         return next(iter(bundled.values()))
     path, name = Path(path_or_name), os.fspath(path_or_name)
     if path.exists() or path.is_absolute():
-        return path
+        return _last_checkpoint(path) or path
     if name in bundled:
         return bundled[name]
     if _HUB_NAME.fullmatch(name):
@@ -47,6 +51,23 @@ def find_model(path_or_name: str | os.PathLike[str] | None = None) -> Path:
         f"{name}: no such folder, and no model of this name: {known}; "
         "make one with 'pair2vec train', or give owner/name of one on the hub"
     )
+
+
+def _last_checkpoint(folder: Path) -> Path | None:
+    """The model of the last checkpoint of an unfinished training, with a message that says so."""
+    path = last_checkpoint_model(folder)
+    if path is not None:
+        _log.warning(
+            "%s: training is not finished; this is the checkpoint of %s", folder, _progress(path)
+        )
+    return path
+
+
+def _progress(folder: Path) -> str:
+    match parse_config(folder / CONFIG_FILE):
+        case {"checkpoint": {"step": int(step), "steps": int(steps)}}:
+            return f"step {step:,} of {steps:,}"
+    return folder.name
 
 
 def download_model(name: str) -> Path:

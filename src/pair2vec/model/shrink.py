@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 
 from pair2vec.errors import UsageError
 from pair2vec.model.folder import PatternCount, SavedModel, save_model
+from pair2vec.model.subwords import fit_subwords, read_subwords
 from pair2vec.model.tensors import Precision
+from pair2vec.text.phrases import join_tokens
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary, WordCount
 
 _SPECIAL = len(SPECIAL_TOKENS)
@@ -43,12 +45,20 @@ def shrink_model(
             f"{in_patterns:,}, and context words are some of the words"
         )
     rows = dict(zip(_WORD_TABLES, (words + _SPECIAL, context_words + _SPECIAL), strict=True))
+    tensors = {name: _first_rows(saved.array(name), rows.get(name)) for name in saved.names}
+    facts: dict[str, Any] = {}
+    if read_subwords(saved) is None:
+        # Of all words: those that are left out say how others are spelled, too.
+        subwords = fit_subwords(saved.vocabulary, saved.array("pair.words"))
+        tensors |= subwords.tensors()
+        facts = subwords.facts()
     save_model(
         folder,
-        {name: _first_rows(saved.array(name), rows.get(name)) for name in saved.names},
+        tensors,
         _first_words(saved.vocabulary, words),
         {
             **saved.config,
+            **facts,
             # They were measured on the larger model.
             "metrics": {},
             "shrunk": _origin(saved, words, context_words),
@@ -76,7 +86,9 @@ def _patterns_of_first_words(saved: SavedModel, count: int) -> list[PatternCount
     return [
         entry
         for entry in saved.patterns()
-        if all(ids.get(word, 0) < count + _SPECIAL for word in entry.pattern.split())
+        if all(
+            ids.get(word, 0) < count + _SPECIAL for word in join_tokens(entry.pattern.split(), ids)
+        )
     ]
 
 

@@ -4,7 +4,7 @@ Shapes: B contexts, N patterns, L context length, D dimension, H hidden size of 
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import product
 
 import numpy as np
@@ -13,7 +13,14 @@ from numpy.typing import NDArray
 from pair2vec.arrays import FloatArray, IntArray
 from pair2vec.errors import UsageError
 from pair2vec.model.folder import SavedModel
-from pair2vec.text.patterns import Pattern, parse_pattern, pattern_words
+from pair2vec.text.patterns import (
+    ContextPattern,
+    Pattern,
+    context_text,
+    nearest_context_pattern,
+    parse_pattern,
+    pattern_words,
+)
 from pair2vec.text.vocabulary import BOUNDARY, SPECIAL_TOKENS, X, Y
 
 OPEN_WORDS = 12
@@ -88,6 +95,10 @@ def _sigmoid(values: FloatArray) -> FloatArray:
     return np.float32(0.5) * halved + np.float32(0.5)
 
 
+SimilarWord = Callable[[int, int], int]
+"""The most similar word to an id, of those whose ids are below another."""
+
+
 class PatternEncoder:
     """C of patterns such as ``neither X nor Y``.
 
@@ -96,8 +107,10 @@ class PatternEncoder:
     the frequency of its outer words.
     """
 
-    def __init__(self, saved: SavedModel) -> None:
+    def __init__(self, saved: SavedModel, similar_word: SimilarWord | None = None) -> None:
+        """Open C; `similar_word` finds words in place of those that C does not have."""
         self._vocabulary = saved.vocabulary
+        self._similar_word = similar_word
         self._encode = ContextNetwork(saved)
         special = len(SPECIAL_TOKENS)
         last = min(special + OPEN_WORDS, self._encode.words)
@@ -128,19 +141,50 @@ class PatternEncoder:
 
     def knows(self, pattern: str) -> bool:
         """Whether the network has each word of a pattern."""
-        ids = (self._vocabulary.ids.get(word) for word in pattern_words(pattern))
+        ids = (self._vocabulary.ids.get(word) for word in pattern_words(pattern, self._vocabulary))
         return all(word is not None and word < self._encode.words for word in ids)
+
+    def readable(self, text: str) -> ContextPattern:
+        """The nearest pattern to a typed one that C can read.
+
+        It is a `nearest_context_pattern`, in which the most similar word that C has stands for each
+        that C does not have.
+
+        Raises:
+            UsageError: there is none, as of words that are not in the vocabulary.
+        """
+        nearest = nearest_context_pattern(text, self._vocabulary)
+        pattern = parse_pattern(nearest.text, self._vocabulary)
+        rare = self._rare_words(pattern)
+        if not rare or self._similar_word is None:
+            return nearest
+        ids = [pattern.left, X, *pattern.between, Y, pattern.right]
+        read = [self._similar(word) if word in rare else word for word in ids]
+        words = context_text([word for word in read if word is not None], self._vocabulary)
+        too_rare = [f"{self._vocabulary.words[word]!r} is too rare for a pattern" for word in rare]
+        reasons = [reason for reason in (nearest.reason, *too_rare) if reason]
+        return ContextPattern(words, nearest.is_exchanged, "; ".join(reasons))
 
     def _parse(self, text: str) -> Pattern:
         pattern = parse_pattern(text, self._vocabulary)
-        rarest = max(pattern.left or 0, *pattern.between, pattern.right or 0, 0)
-        if rarest >= self._encode.words:
+        for word in self._rare_words(pattern):
+            spelled = self._vocabulary.words
+            similar = f"; {spelled[self._similar(word)]!r} is like it" if self._similar_word else ""
             raise UsageError(
-                f"pattern {text!r}: {self._vocabulary.words[rarest]!r} is too rare for a pattern; "
-                f"this model has the {self._encode.words - len(SPECIAL_TOKENS):,} most frequent "
-                "words there"
+                f"pattern {text!r}: {spelled[word]!r} is too rare for a pattern; this model has "
+                f"the {self._encode.words - len(SPECIAL_TOKENS):,} most frequent words "
+                f"there{similar}"
             )
         return pattern
+
+    def _rare_words(self, pattern: Pattern) -> list[int]:
+        """The words that C does not have."""
+        words = dict.fromkeys((pattern.left, *pattern.between, pattern.right))
+        return [word for word in words if word is not None and word >= self._encode.words]
+
+    def _similar(self, word: int) -> int:
+        assert self._similar_word is not None
+        return self._similar_word(word, self._encode.words)
 
     def _contexts(self, pattern: Pattern) -> list[tuple[tuple[int, ...], float]]:
         """The contexts a pattern stands for, with weights that sum to one."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
+from threading import Lock
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -32,6 +33,10 @@ Direction = Literal["both", "forward", "backward"]
 """Of a pair's vector: R(x, y) and R(y, x) side by side, or one of them."""
 
 
+MOST_ADDED = 1 << 16
+"""Words beyond the vocabulary that are held at a time."""
+
+
 class LinearLayer(NamedTuple):
     """outputs = inputs · weight + bias."""
 
@@ -50,8 +55,54 @@ class LinearLayer(NamedTuple):
         return LinearLayer(self.weight @ following.weight, following(self.bias))
 
 
+class _Held(NamedTuple):
+    """Rows of consecutive ids."""
+
+    first: int
+    """The id of the first row."""
+    rows: FloatArray
+    """(N, D)"""
+
+
+class AddedInputs:
+    """Inputs of words beyond the vocabulary: a small table that grows; ids are never used twice."""
+
+    def __init__(self, first: int, dimension: int) -> None:
+        """A table whose first row has an id."""
+        # Replaced as a whole, so that another thread never reads half of a change.
+        self._held = _Held(first, np.empty((0, dimension), np.float32))
+        self._count = 0
+        self._lock = Lock()
+
+    def add(self, vector: FloatArray) -> int:
+        """The id of a new row; of more than `MOST_ADDED` the older half is forgotten."""
+        with self._lock:
+            first, rows = self._held
+            if self._count == MOST_ADDED:
+                kept = MOST_ADDED // 2
+                first, rows = first + self._count - kept, rows[self._count - kept :]
+                self._count = kept
+            if self._count == len(rows):
+                rows = np.concatenate([rows, np.empty((max(16, len(rows)), rows.shape[1]), "f4")])
+            # No one has this row's id yet.
+            rows[self._count] = vector
+            self._held = _Held(first, rows)
+            self._count += 1
+            return first + self._count - 1
+
+    @property
+    def first(self) -> int:
+        """The lowest id that is not forgotten."""
+        return self._held.first
+
+    def __getitem__(self, ids: IntArray) -> FloatArray:
+        first, rows = self._held
+        found: FloatArray = rows[ids - first]
+        return found
+
+
 class PairNetwork(ABC):
-    """R for the ids of a vocabulary."""
+    """R for the ids of a vocabulary, and of words that are added to it."""
 
     has_unit_inputs = True
     """Whether word vectors are normalised before they are composed."""
@@ -59,11 +110,18 @@ class PairNetwork(ABC):
     def __init__(self, words: Rows) -> None:
         self._words = words
         self.words, self.dimension = words.shape
+        self.added = AddedInputs(self.words, self.dimension)
+        """As R composes them. What is made of this network shares them."""
 
     def inputs(self, ids: IntArray | slice) -> FloatArray:
         """The word vectors that R composes, (N, D)."""
         if isinstance(ids, slice):
             return self.all_inputs[ids]
+        is_added = ids >= self.words
+        if is_added.any():
+            inputs = self.inputs(np.where(is_added, 0, ids))
+            inputs[is_added] = self.added[ids[is_added]]
+            return inputs
         words = self._words[ids]
         return normalise(words) if self.has_unit_inputs else words
 

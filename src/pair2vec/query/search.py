@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 
-from pair2vec.arrays import FloatArray, IntArray, normalise, top_k
+from pair2vec.arrays import FloatArray, IntArray, normalise, safe_norms, top_k
 from pair2vec.errors import UsageError
 from pair2vec.query.pair_encoder import (
     ConditionalPairNetwork,
@@ -34,8 +34,11 @@ from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary, look_up_word
 CLUSTERS = 32
 SHORTLIST = 3_000
 
-LARGEST_PRIOR = 1e9
-"""Far below this already, nothing but frequency counts."""
+LARGEST_WEIGHT = 1e9
+"""Of similarity or frequency beside R·C: far below this already, nothing else counts."""
+
+NEAREST_ALPHA = 0.8
+"""The weight of pair vectors in `nearest`; ``benchmarks/nearest_choice.py`` chose it."""
 
 Search = Literal["exact", "shortlist"]
 """Score every word; or only the `SHORTLIST` words with the best approximate scores."""
@@ -107,23 +110,72 @@ class WordScorer(Protocol):
         """Scores of all words to choose a shortlist by: (V,)."""
 
 
+class SlotWeights(NamedTuple):
+    """What counts beside R·C in the words of a slot; both at 0 are the paper's plain R·C."""
+
+    similarity: float
+    """Of cos(x, y), the similarity of the two words."""
+    prior: float
+    """Of log p(word), its share of the corpus (`check_prior`)."""
+
+
+PAPER_WEIGHTS = SlotWeights(similarity=0.0, prior=0.0)
+SLOT_WEIGHTS = SlotWeights(similarity=4.0, prior=0.2)
+"""The default; ``benchmarks/fill_choices.py`` chose it on half the questions of ``eval fill``."""
+
+
+def slot_weights(*, paper: bool = False, prior: float | None = None) -> SlotWeights:
+    """The weights that options ask for; a `prior` that is given replaces the one of the weights."""
+    weights = PAPER_WEIGHTS if paper else SLOT_WEIGHTS
+    return weights if prior is None else check_weights(weights._replace(prior=prior))
+
+
+def check_weights(weights: SlotWeights) -> SlotWeights:
+    """`weights`, if scores stay finite with them."""
+    if not 0 <= weights.similarity <= LARGEST_WEIGHT:
+        raise UsageError(
+            f"similarity is {weights.similarity:g}; it must be a number from 0, which leaves it "
+            f"out, to {LARGEST_WEIGHT:g}; {SLOT_WEIGHTS.similarity:g}, say"
+        )
+    check_prior(weights.prior)
+    return weights
+
+
 class SlotScorer:
-    """R·C + prior·log p(word), for the words of one slot of a pattern."""
+    """R·C + similarity·cos(x, y) + prior·log p(word), for the words of one slot of a pattern."""
 
     def __init__(
-        self, space: PairSpace, word: int, role: Role, context: FloatArray, log_prior: FloatArray
+        self,
+        space: PairSpace,
+        word: int,
+        role: Role,
+        context: FloatArray,
+        weights: SlotWeights,
+        log_frequencies: FloatArray,
     ) -> None:
-        """Fix the word of the other slot; `log_prior` is that of all words, (V,)."""
-        self._pairs = space.pairs
+        """Fix the word of the other slot; `log_frequencies` are those of all words, (V,)."""
+        self._pairs, self._context = space.pairs, context
         self._network = space.pairs.conditioned_on(word, role)
-        self._context, self._log_prior = context, log_prior
+        self._similar = np.float32(weights.similarity) * space.unit_inputs(np.array([word]))[0]
+        self._log_prior = np.float32(weights.prior) * log_frequencies
 
     def scores(self, ids: CandidateIds) -> FloatArray:
-        return self._network.scores(self._pairs.inputs(ids), self._context) + self._log_prior[ids]
+        inputs = self._pairs.inputs(ids)
+        return self._network.scores(inputs, self._context) + self._word_scores(inputs, ids)
 
     def approximate_scores(self, clusters: WordClusters) -> FloatArray:
         readout = dot_product(self._context)
-        return clusters.approximate_scores(self._network, readout) + self._log_prior
+        every = slice(None)
+        own = self._word_scores(self._pairs.inputs(every), every)
+        return clusters.approximate_scores(self._network, readout) + own
+
+    def _word_scores(self, inputs: FloatArray, ids: CandidateIds) -> FloatArray:
+        """What does not depend on the pattern, and is linear in the words of unit norm."""
+        products = inputs @ self._similar
+        if not self._pairs.has_unit_inputs:
+            products /= safe_norms(inputs)[:, 0]
+        scores: FloatArray = products + self._log_prior[ids]
+        return scores
 
 
 class AnalogyScorer:
@@ -139,7 +191,7 @@ class AnalogyScorer:
         self._networks = [pairs.conditioned_on(x, role) for role in roles(direction)]
         example = directed_vectors(pairs, np.array([a]), np.array([b]), direction)
         self._targets = example.reshape(-1, pairs.dimension)
-        first, second, third = self._unit_words[[a, b, x]]
+        first, second, third = space.unit_inputs(np.array([a, b, x]))
         self._offset = normalise(second - first + third)
         # Each direction has unit norm, so the cosine of both together is the mean of theirs.
         self._pair_weight = np.float32(alpha / len(self._networks))
@@ -170,12 +222,9 @@ class WordSearch:
         self._space = space
         self._vocabulary = space.vocabulary
 
-    def log_prior(self, prior: float) -> FloatArray:
-        """prior·log p(word) of each word: (V,)."""
-        return np.float32(prior) * self._log_frequencies
-
     @cached_property
-    def _log_frequencies(self) -> FloatArray:
+    def log_frequencies(self) -> FloatArray:
+        """The logs of the words' shares of the corpus, (V,)."""
         return log_frequencies(self._vocabulary)
 
     def best_words(
@@ -186,6 +235,7 @@ class WordSearch:
         among: Iterable[str] | None,
         search: Search,
         top: int,
+        all_words: bool = False,
     ) -> list[Match]:
         """The `top` words, without special tokens and those of the query.
 
@@ -195,8 +245,12 @@ class WordSearch:
             among: Words to choose from; None is the whole vocabulary.
             search: How; words to choose from are always scored exactly.
             top: How many to return.
+            all_words: Whether what is no answer otherwise (`query.answers`) may be one; words to
+                choose from always may.
         """
-        exclude = (*SPECIAL_IDS, *query)
+        exclude = [*SPECIAL_IDS, *query]
+        if among is None and not all_words:
+            exclude += self._space.answers.excluded(query).tolist()
         ids = self._candidates(scorer, exclude, among, search)
         scores = scorer.scores(ids)
         words = np.arange(len(self._vocabulary))[ids]
@@ -225,7 +279,8 @@ class WordSearch:
             ids = {look_up_word(word, self._vocabulary) for word in among}
             return np.array(sorted(ids), np.intp)
         if search == "shortlist" and len(self._vocabulary) > SHORTLIST:
-            return shortlist(scorer.approximate_scores(self._clusters), exclude)
+            known = (word for word in exclude if word < len(self._vocabulary))
+            return shortlist(scorer.approximate_scores(self._clusters), known)
         return slice(None)
 
 
@@ -246,10 +301,10 @@ def check_prior(prior: float) -> float:
     Raises:
         UsageError: it is negative or not finite, or so large that sums with it would not be.
     """
-    if not 0 <= prior <= LARGEST_PRIOR:
+    if not 0 <= prior <= LARGEST_WEIGHT:
         raise UsageError(
             f"prior is {prior:g}; it must be a number from 0, which is plain R·C, to "
-            f"{LARGEST_PRIOR:g}; 0.5, say"
+            f"{LARGEST_WEIGHT:g}; 0.5, say"
         )
     return prior
 
@@ -273,6 +328,43 @@ def pair_cosines(
         for block in pair_blocks(x, y, 16_384)
     ]
     return np.concatenate(cosines) if cosines else np.empty(0, np.float32)
+
+
+def offset_cosines(
+    space: PairSpace, example: tuple[int, int], x: IntArray, y: IntArray
+) -> FloatArray:
+    """The cosine of each pair's offset, y − x of its words, with that of an example pair: (N,)."""
+    first, second = space.unit_inputs(np.array(example))
+    target = normalise(second - first)
+    cosines = [
+        normalise(space.unit_inputs(right) - space.unit_inputs(left)) @ target
+        for left, right in pair_blocks(x, y, 16_384)
+    ]
+    return np.concatenate(cosines) if cosines else np.empty(0, np.float32)
+
+
+def nearest_scores(
+    space: PairSpace,
+    example: tuple[int, int],
+    x: IntArray,
+    y: IntArray,
+    direction: Direction,
+    alpha: float,
+) -> FloatArray:
+    """α·cos(r_ab, r_xy) + (1 − α)·cos(b − a, y − x) of each pair, for an example (a, b): (N,).
+
+    What PairDirection (Levy and Goldberg, 2014) measures by offsets alone.
+    """
+    weight = np.float32(alpha)
+    scores = weight * pair_cosines(space.whitened_pairs, example, x, y, direction)
+    return scores + (1 - weight) * offset_cosines(space, example, x, y)
+
+
+def check_alpha(alpha: float) -> float:
+    """The weight of pair vectors against single words, if it is a share."""
+    if not 0 <= alpha <= 1:
+        raise UsageError(f"alpha is {alpha}; it must be between 0 and 1")
+    return alpha
 
 
 def pair_blocks(x: IntArray, y: IntArray, size: int) -> Iterator[tuple[IntArray, IntArray]]:

@@ -8,23 +8,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from pair2vec.relations.word_forms import base_forms, is_form, spelling_key
+from pair2vec.text.function_words import FUNCTION_WORDS
 from pair2vec.text.sentences import cased_tokens, fold
 
-FUNCTION_WORDS = frozenset(
-    """
-    a an the this that these those there here i you he she it we they me him her us them my your
-    his its our their mine yours hers ours theirs myself yourself himself herself itself ourselves
-    themselves one ones someone somebody something anyone anybody anything everyone everybody
-    everything who whom whose which what when where why how whether if while because since although
-    though as than then so and or but nor also too very really quite just even ever still yet
-    already rather almost some any each every both either such own same other another only is am
-    are was were be been being do does did doing done have has had having will would shall should
-    can could may might must ought of to in on at by for from with without about into onto upon
-    over under above below between among through during before after against within along across
-    behind beyond near off out up down around toward towards per via please not no never non
-    anymore get gets got getting let lets
-    """.split()
-)
+LIGHT_WORDS = FUNCTION_WORDS | set("anymore get gets got getting let lets".split())
 """Words that say little by themselves; those that may reverse a sentence are looked at apart."""
 
 CONTRACTIONS = {
@@ -106,7 +93,7 @@ def tokens_of(sentence: str) -> list[Token]:
             for word in _expanded(fold(part)):
                 number = NUMBER_WORDS.get(word, word if _NUMBER.fullmatch(word) else "")
                 is_no_longer = word == "longer" and bool(found) and found[-1].word == "no"
-                is_content = not (number or word in FUNCTION_WORDS or is_no_longer)
+                is_content = not (number or word in LIGHT_WORDS or is_no_longer)
                 found.append(
                     Token(
                         part,

@@ -90,7 +90,7 @@ class RelationClassifier:
             config: The size and training of a network.
             unknown: What to do with a word that the model does not know: "error" raises; "zero"
                 takes its closest known form (`relations.word_forms`), or else a zero vector; "skip"
-                leaves the pair out of `fit`.
+                leaves the pair out of `fit`; "compose" composes it, or raises.
             seed: Of initialisation, dropout and batches.
         """
         self.model = model
@@ -170,7 +170,7 @@ class RelationClassifier:
 
     def _pair_views(self) -> "PairViews":
         check_unknown(self.unknown)
-        return PairViews(self.model.space, self.words)
+        return PairViews(self.model.space, self.words, composes=self.unknown == "compose")
 
     def _view_names(self) -> tuple[View, ...]:
         if self.views is not None:
@@ -186,10 +186,20 @@ class RelationClassifier:
 class PairViews:
     """Features of typed pairs; out-of-vocabulary words fall back on word vectors or known forms."""
 
-    def __init__(self, space: PairSpace, words: WordTable | None = None) -> None:
+    def __init__(
+        self, space: PairSpace, words: WordTable | None = None, *, composes: bool = False
+    ) -> None:
+        """Views of pairs.
+
+        Args:
+            space: Of the model.
+            words: Vectors of single words.
+            composes: Whether an unknown word is composed, before word vectors or known forms.
+        """
         self._space = space
         self._vocabulary = space.vocabulary
         self._words = words
+        self._composes = composes
 
     def __call__(self, view: View, pairs: Sequence[tuple[str, str]]) -> FloatArray:
         """The features of a view: (N, F)."""
@@ -236,6 +246,9 @@ class PairViews:
     def _input(self, word: str) -> FloatArray:
         """The input of R: the word's own, mapped from its word vector, a known form's, or zero."""
         lower, network = word.lower(), self._space.pairs
+        if self._composes:
+            composed: FloatArray = network.inputs(np.array([self._space.look_up(word)]))[0]
+            return composed
         if self._words is not None and lower in self._words and lower not in self._vocabulary:
             mapped = (self._words.rows([lower]) @ self._map)[0]
             return normalise(mapped) if network.has_unit_inputs else mapped

@@ -6,7 +6,7 @@ The built-in relations are in ``data/relations.toml``; a file of your own has th
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -37,11 +37,14 @@ class RelationDefinition:
     """That they occur in; Y may come before X."""
     symmetric: bool = False
     """Whether it holds for (y, x) as well."""
+    inverse: str = ""
+    """The name of the relation of y to x, where it has one."""
 
     def inverted(self, name: str, definition: str) -> "RelationDefinition":
         """The relation of y to x."""
         return RelationDefinition(
             name=name,
+            inverse=self.name,
             definition=definition,
             examples=tuple((y, x) for x, y in self.examples),
             patterns=tuple(map(swap_slots, self.patterns)),
@@ -86,7 +89,12 @@ def read_definitions(path: Path | None = None) -> tuple[RelationDefinition, ...]
         raise InputError(f"{file}: is not TOML: {error}") from error
     if not tables:
         raise InputError(f"{file}: has no relation; write one as [name] with examples below it")
-    return tuple(_parse_definition(str(file), name, tables) for name in tables)
+    definitions = [_parse_definition(str(file), name, tables) for name in tables]
+    inverses = {one.inverse: one.name for one in definitions if one.inverse}
+    inverses |= {one.name: one.name for one in definitions if one.symmetric}
+    return tuple(
+        replace(one, inverse=one.inverse or inverses.get(one.name, "")) for one in definitions
+    )
 
 
 def fitted_definitions() -> tuple[RelationDefinition, ...]:
@@ -128,7 +136,11 @@ def _check_table(where: str, name: str, table: object) -> dict[str, Any]:
 
 
 def _parse_table(where: str, name: str, table: Mapping[str, Any]) -> RelationDefinition:
-    examples = [text.split() for text in _texts(where, "examples", table)]
+    # A tab allows for phrases.
+    examples = [
+        [word.strip() for word in text.split("\t" if "\t" in text else None)]
+        for text in _texts(where, "examples", table)
+    ]
     for pair in examples:
         if len(pair) != 2:
             raise InputError(f"{where}: the example {' '.join(pair)!r} is not two words")

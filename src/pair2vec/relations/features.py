@@ -69,10 +69,10 @@ class RelationFeatures:
             space: Of the model.
             definitions: Of the relations.
             examples: Of the same.
-            spelled: The words as they are spelled, by id; by default the model's vocabulary.
+            spelled: The words as they are spelled, by id; by default the model's.
         """
         self._space = space
-        self._spelled = space.vocabulary.words if spelled is None else spelled
+        self._own_spelled = spelled
         self._examples = examples
         self._relations = len(definitions)
         self._patterns = PatternScores(space, definitions)
@@ -100,7 +100,7 @@ class RelationFeatures:
     def _block(self, x: IntArray, y: IntArray) -> FloatArray:
         forward, backward = self._space.pairs(x, y), self._space.pairs(y, x)
         vectors = np.concatenate([self._space.whiten(part) for part in (forward, backward)], 1)
-        first, second = (self._space.unit_words[ids] for ids in (x, y))
+        first, second = (self._space.unit_inputs(ids) for ids in (x, y))
         product = first * second
         cosine = product.sum(axis=1, keepdims=True)
         scores = [
@@ -136,10 +136,10 @@ class RelationFeatures:
 
     def _offset_similarity(self, x: IntArray, y: IntArray) -> FloatArray:
         """The cosine of y with x plus the mean offset of each relation (3CosAdd): (N, K)."""
-        words = self._space.unit_words
+        first, second = (self._space.unit_inputs(ids) for ids in (x, y))
         similarity = np.zeros((len(x), self._relations), np.float32)
         for relation, offset in enumerate(self._offsets):
-            similarity[:, relation] = np.einsum("nd,nd->n", normalise(words[x] + offset), words[y])
+            similarity[:, relation] = np.einsum("nd,nd->n", normalise(first + offset), second)
         return similarity
 
     @cached_property
@@ -153,8 +153,9 @@ class RelationFeatures:
 
     def _is_negated(self, x: IntArray, y: IntArray) -> FloatArray:
         """1 where one word is spelled as the negation of the other, else 0: (N, 1)."""
+        spelled = self._space.spelled if self._own_spelled is None else self._own_spelled
         pairs = zip(x.tolist(), y.tolist(), strict=True)
-        negated = [is_negated_form(self._spelled[a], self._spelled[b]) for a, b in pairs]
+        negated = [is_negated_form(spelled[a], spelled[b]) for a, b in pairs]
         return np.array(negated, np.float32).reshape(-1, 1)
 
 

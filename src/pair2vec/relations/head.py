@@ -113,7 +113,7 @@ class HeadScorer:
 
     def logits(self, x: IntArray, y: IntArray) -> FloatArray:
         """The scores before calibration, (N, K)."""
-        pairs, words = self._space.pairs, self._space.vocabulary.words
+        pairs, words = self._space.pairs, self._space.spelled
         scores = np.empty((len(x), len(self._head.config.names)), np.float32)
         start = 0
         for first, second in pair_blocks(x, y, ROWS_PER_BLOCK):

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pair2vec.arrays import FloatArray, top_k
+from pair2vec.query.composition import ComposedWord, composed_json
 from pair2vec.query.search import (
     PairMatch,
     PatternMatch,
@@ -57,6 +58,8 @@ class Relation(NamedTuple):
     """
     patterns: list[PatternMatch]
     """The frequent patterns that fit x and y best; empty where the model keeps none."""
+    composed: list[ComposedWord]
+    """Of x and y those that are out of the vocabulary, and have a vector all the same."""
 
     def as_json(self) -> dict[str, object]:
         best = RelationProbability(self.name, self.probability)
@@ -64,6 +67,7 @@ class Relation(NamedTuple):
             **relation_json(best, self.definition, self.others),
             "like": [match._asdict() for match in self.like],
             "patterns": [match._asdict() for match in self.patterns],
+            **composed_json(self.composed),
         }
 
 
@@ -87,7 +91,7 @@ class RelationBatch(NamedTuple):
     probabilities: FloatArray
     """Of each of `relations`, (pairs, K); under ``unknown="skip"`` one row a known pair."""
     known: NDArray[np.bool_]
-    """Of each pair in the query, whether both words are known."""
+    """Of each pair in the query, whether both words are known or composed."""
     relations: tuple[str, ...]
     """The names of the columns, "none" last."""
 

@@ -185,6 +185,7 @@ class Relations:
         top: int = 10,
         among: Iterable[str] | None = None,
         unrelated: float | None = None,
+        all_words: bool = False,
     ) -> list[Match]:
         """The words y that are most probably in a relation to a word x, each in one form.
 
@@ -192,14 +193,16 @@ class Relations:
         equally probable antonyms, the one that occurs in the contexts of x is meant.
 
         Args:
-            word: The word x.
+            word: The word x; an unknown one is composed where the model can.
             relation: Its name; y is x's antonym, hypernym, and so on.
             top: How many to return.
             among: Words to choose from; by default the 6 000 nearest to x.
             unrelated: As in `predict_proba`.
+            all_words: Whether punctuation, numbers, function words and pieces of words may be
+                answers, too; those of `among` always may.
         """
         similarity = SYMMETRIC_SIMILARITY if self.definition(relation).symmetric else 0.0
-        found = self._score_candidates(word, among, unrelated)
+        found = self._score_candidates(word, among, unrelated, all_words=all_words)
         scores = found.probabilities[:, self.names.index(relation)]
         order = neighbour_order(scores, found.cosines, found.ids, similarity)
         spelled = self._vocabulary.words
@@ -213,9 +216,10 @@ class Relations:
         top: int = 10,
         among: Iterable[str] | None = None,
         unrelated: float | None = None,
+        all_words: bool = False,
     ) -> list[RelationMatch]:
         """The words most probably in any one relation to a word, each in one form."""
-        found = self._score_candidates(word, among, unrelated)
+        found = self._score_candidates(word, among, unrelated, all_words=all_words)
         best = found.probabilities[:, :-1].argmax(axis=1)
         scores = found.probabilities[np.arange(len(best)), best]
         order = neighbour_order(scores, found.cosines, found.ids)
@@ -242,17 +246,19 @@ class Relations:
         return chosen
 
     def _score_candidates(
-        self, word: str, among: Iterable[str] | None, unrelated: float | None
+        self, word: str, among: Iterable[str] | None, unrelated: float | None, *, all_words: bool
     ) -> _Neighbours:
-        x = look_up_word(word, self._vocabulary)
-        words = self.space.unit_words
+        x = self.space.look_up(word)
+        words, own = self.space.unit_words, self.space.unit_inputs(np.array([x]))[0]
         if among is None:
-            ids = top_k(words @ words[x], CANDIDATES, (*SPECIAL_IDS, x))
+            no_answers = () if all_words else self.space.answers.excluded([x]).tolist()
+            exclude = (n for n in (*SPECIAL_IDS, x, *no_answers) if n < len(words))
+            ids = top_k(words @ own, CANDIDATES, exclude)
         else:
             chosen = {look_up_word(other, self._vocabulary) for other in among} - {x}
             ids = np.array(sorted(chosen), np.intp)
         probabilities = self.probabilities(np.full_like(ids, x), ids, unrelated)
-        return _Neighbours(ids, probabilities, words[ids] @ words[x])
+        return _Neighbours(ids, probabilities, words[ids] @ own)
 
     def probabilities(self, x: IntArray, y: IntArray, unrelated: float | None = None) -> FloatArray:
         """As `predict_proba`, of pairs of ids."""
@@ -262,7 +268,7 @@ class Relations:
         if unrelated not in {None, self._scorer.unrelated}:
             probabilities = shift_prior(probabilities, self._scorer.unrelated, unrelated)
         if not self.relates_forms:
-            spelled = self._vocabulary.words
+            spelled = self.space.spelled
             pairs = zip(x.tolist(), y.tolist(), strict=True)
             are_forms = [is_form(spelled[first], spelled[second]) for first, second in pairs]
             none = np.eye(len(self.names), dtype=np.float32)[-1]

@@ -13,7 +13,8 @@ from pair2vec.api import DirectedPair, Pair2vec
 from pair2vec.errors import UsageError
 from pair2vec.lexicon.evidence import EvidenceScorer, find_evidence
 from pair2vec.lexicon.inverted_index import InvertedIndex
-from pair2vec.query.search import RelationMatch
+from pair2vec.query.composition import composed_json
+from pair2vec.query.search import NEAREST_ALPHA, RelationMatch, slot_weights
 from pair2vec.relations.relations import Relations
 from pair2vec.server.parameters import Parameter
 from pair2vec.text.vocabulary import look_up_pair, suggest_spellings
@@ -78,13 +79,22 @@ def _fill(resources: Resources, values: Values) -> JsonObject:
     model = resources.model
     patterns, x, y = values["pattern"], values["x"], values["y"]
     if x is not None and y is not None:
-        if values["prior"]:
+        if values["prior"] is not None:
             raise UsageError("prior: both words are given, so there is none to weigh")
         return _matches(model.fill(patterns, x=x, y=y, top=_last(values)), values)
     if len(patterns) > 1:
         raise UsageError("several patterns are ranked for a pair: give both x and y")
-    options = {name: values[name] for name in ("search", "prior")}
-    return _matches(model.fill(patterns[0], x=x, y=y, top=_last(values), **options), values)
+    asked = model.nearest_question(patterns[0], x=x, y=y)
+    matches = model.fill(
+        asked.pattern,
+        x=asked.x,
+        y=asked.y,
+        top=_last(values),
+        search=values["search"],
+        weights=slot_weights(paper=values["paper"], prior=values["prior"]),
+        all_words=values["all_words"],
+    )
+    return {**asked.as_json(), **_matches(matches, values)}
 
 
 def _pair(resources: Resources, values: Values) -> JsonObject:
@@ -103,24 +113,25 @@ def _pair(resources: Resources, values: Values) -> JsonObject:
 
 
 def _analogy(resources: Resources, values: Values) -> JsonObject:
-    options = {name: values[name] for name in ("alpha", "direction", "search")}
+    options = {name: values[name] for name in ("alpha", "direction", "search", "all_words")}
     abx = values["a"], values["b"], values["x"]
     return _matches(resources.model.analogy(*abx, top=_last(values), **options), values)
 
 
 def _nearest(resources: Resources, values: Values) -> JsonObject:
-    x, y, direction = values["x"], values["y"], values["direction"]
-    matches = resources.model.nearest(x, y, direction=direction, top=_last(values))
+    options = {name: values[name] for name in ("alpha", "direction", "all_words")}
+    matches = resources.model.nearest(values["x"], values["y"], top=_last(values), **options)
     return _matches(matches, values)
 
 
 def _score(resources: Resources, values: Values) -> JsonObject:
-    return {"score": resources.model.score(values["x"], values["y"], values["pattern"])}
+    x, y, pattern = values["x"], values["y"], values["pattern"]
+    return {"score": resources.model.score(x, y, pattern, unknown=values["unknown"])}
 
 
 def _words(resources: Resources, values: Values) -> JsonObject:
     """Completions, the most frequent first; without any, words of similar spelling."""
-    prefix, last = values["start"].lower(), _last(values)
+    prefix, last = " ".join(values["start"].lower().split()), _last(values)
     vocabulary = resources.model.vocabulary
     completions = (
         word for word in vocabulary.words if word.startswith(prefix) and not word.startswith("<")
@@ -139,13 +150,14 @@ def _opposed(resources: Resources, values: Values) -> JsonObject:
 
 
 def _neighbours(resources: Resources, values: Values) -> JsonObject:
-    word, relation, last = values["word"], values["relation"], _last(values)
+    word, relation = values["word"], values["relation"]
+    options = {"top": _last(values), "all_words": values["all_words"]}
     if relation is None:
-        matches = resources.relations.typed_neighbours(word, top=last)
+        matches = resources.relations.typed_neighbours(word, **options)
     else:
         matches = [
             RelationMatch(match.word, relation, match.score)
-            for match in resources.relations.neighbours(word, relation, top=last)
+            for match in resources.relations.neighbours(word, relation, **options)
         ]
     return {
         "matches": [
@@ -162,6 +174,20 @@ def _evidence(resources: Resources, values: Values) -> JsonObject:
     scorer = resources.evidence_scorer.for_pair(x, y)
     sentences = find_evidence(resources.index, pair, scorer, top=_last(values))
     return {"sentences": [sentence.text for sentence in sentences[values["offset"] :]]}
+
+
+def _saying_composed(
+    answer: Callable[[Resources, Values], JsonObject], *words: str
+) -> Callable[[Resources, Values], JsonObject]:
+    """An endpoint's answer with the words of these parameters that were composed, if any were."""
+
+    def answer_and_say(resources: Resources, values: Values) -> JsonObject:
+        found = answer(resources, values)
+        given = (values[name] for name in words)
+        composed = resources.model.composed(*(word for word in given if word is not None))
+        return {**found, **composed_json(composed)}
+
+    return answer_and_say
 
 
 def _matches(matches: Sequence[Any], values: Values) -> JsonObject:
@@ -229,7 +255,7 @@ _OFFSET = Parameter(
 )
 
 
-def _weight(name: str, description: str, default: float) -> Parameter:
+def _weight(name: str, description: str, default: float | None) -> Parameter:
     return Parameter(
         name=name,
         description=description,
@@ -253,6 +279,24 @@ _DIRECTION = Parameter(
     default="both",
     choices=("both", "forward", "backward"),
 )
+_PAPER = Parameter(
+    name="paper",
+    description="Score as in the paper, by nothing but the fit of the pattern.",
+    value_type="boolean",
+    default=False,
+)
+_ALL_WORDS = Parameter(
+    name="all_words",
+    description="Answer with punctuation, numbers, function words and pieces of words, too.",
+    value_type="boolean",
+    default=False,
+)
+_UNKNOWN = Parameter(
+    name="unknown",
+    description="An unknown word is an error, or composed.",
+    default="error",
+    choices=("error", "compose"),
+)
 _VECTOR = Parameter(
     name="vector", description="Return the vector, too.", value_type="boolean", default=False
 )
@@ -265,19 +309,21 @@ ENDPOINTS = (
             _pattern("As in 'in X , Y .'; several with both words.", "strings"),
             _word("x", "The word in slot X.", required=False),
             _word("y", "The word in slot Y.", required=False),
-            _weight("prior", "How much frequent words are favoured.", 0.0),
+            _PAPER,
+            _weight("prior", "How much frequent words are favoured; 0.2, or the paper's 0.", None),
+            _ALL_WORDS,
             _SEARCH,
             _top(),
             _OFFSET,
         ),
-        _fill,
+        _saying_composed(_fill, "x", "y"),
         _fill_cost,
     ),
     Endpoint(
         "pair",
         "The vector of two words, and the patterns that fit them best",
         (_X, _Y, _DIRECTION, _VECTOR, _top()),
-        _pair,
+        _saying_composed(_pair, "x", "y"),
         lambda _: 2,
     ),
     Endpoint(
@@ -289,25 +335,38 @@ ENDPOINTS = (
             _X,
             _weight("alpha", "The weight of the relation against the single words.", 0.5),
             _DIRECTION,
+            _ALL_WORDS,
             _SEARCH,
             _top(),
             _OFFSET,
         ),
-        _analogy,
+        _saying_composed(_analogy, "a", "b", "x"),
         _search_cost(100, 900),
     ),
     Endpoint(
         "nearest",
         "Pairs in the same relation as x and y",
-        (_X, _Y, _DIRECTION, _top(), _OFFSET),
-        _nearest,
+        (
+            _X,
+            _Y,
+            _weight(
+                "alpha",
+                "The weight of the pair vectors against the offsets of the words.",
+                NEAREST_ALPHA,
+            ),
+            _DIRECTION,
+            _ALL_WORDS,
+            _top(),
+            _OFFSET,
+        ),
+        _saying_composed(_nearest, "x", "y"),
         lambda _: 500,
     ),
     Endpoint(
         "score",
         "How well two words fit a pattern",
-        (_X, _Y, _pattern("As in 'X or Y'.")),
-        _score,
+        (_X, _Y, _pattern("As in 'X or Y'."), _UNKNOWN),
+        _saying_composed(_score, "x", "y"),
         lambda _: 2,
     ),
     Endpoint(
@@ -346,10 +405,11 @@ RELATION_ENDPOINTS = (
         (
             _word("word"),
             _word("relation", "Only this one, as in 'antonym'.", required=False),
+            _ALL_WORDS,
             _top(),
             _OFFSET,
         ),
-        _neighbours,
+        _saying_composed(_neighbours, "word"),
         lambda _: 700,
     ),
 )

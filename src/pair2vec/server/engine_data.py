@@ -16,7 +16,7 @@ from safetensors.numpy import save
 
 from pair2vec.api import Pair2vec
 from pair2vec.query.context_encoder import OPEN_WORDS
-from pair2vec.query.search import SHORTLIST, WordClusters
+from pair2vec.query.search import PAPER_WEIGHTS, SHORTLIST, SLOT_WEIGHTS, WordClusters
 from pair2vec.relations import alignment, negation, relations, sentence_features, word_forms
 from pair2vec.relations.opposed import MOST_OF_SAME
 from pair2vec.server.endpoints import ENDPOINTS, RELATION_ENDPOINTS, Endpoint
@@ -36,6 +36,8 @@ def engine_files(model: Pair2vec) -> dict[str, bytes]:
         "constants": {
             "OPEN_WORDS": OPEN_WORDS,
             "SHORTLIST": SHORTLIST,
+            "SLOT_WEIGHTS": SLOT_WEIGHTS._asdict(),
+            "PAPER_WEIGHTS": PAPER_WEIGHTS._asdict(),
             "CANDIDATES": relations.CANDIDATES,
             "SIMILARITY_WEIGHT": relations.SIMILARITY_WEIGHT,
             "FREQUENCY_WEIGHT": relations.FREQUENCY_WEIGHT,
@@ -87,7 +89,7 @@ def _lists() -> dict[str, object]:
         "spellings": word_forms.SPELLINGS,
         "forms": word_forms.FORMS,
         "variants": word_forms.VARIANTS,
-        "function_words": sorted(alignment.FUNCTION_WORDS),
+        "function_words": sorted(alignment.LIGHT_WORDS),
         "contractions": alignment.CONTRACTIONS,
         "clitics": alignment.CLITICS,
         "number_words": alignment.NUMBER_WORDS,
@@ -116,6 +118,7 @@ def _tensors(model: Pair2vec) -> bytes:
     arrays = {
         "clusters.of_words": clusters.clusters.astype(np.uint8),
         "clusters.centroids": clusters.centroids,
+        "words.kinds": space.answers.kinds.astype(np.uint8),
     }
     if space.whitening_layer is not None:
         arrays |= {

@@ -53,7 +53,9 @@ _DESCRIPTIONS = {
     "probability; or only those in one relation, as in relation='antonym'.",
     "fill": "Find the words that fit a pattern with two slots X and Y, given one of the two words: "
     "pattern 'X is the capital of Y', x='paris'. Punctuation is a word of its own, as in 'in X , "
-    "Y .'. With both words given, several patterns are ranked by how well they fit the pair.",
+    "Y .'. A pattern has at most one word left of X and one right of Y; `asked` says what was "
+    "asked in place of a longer one. With both words given, several patterns are ranked by how "
+    "well they fit the pair.",
     "analogy": "Find the words that are to x as b is to a: a='france', b='paris', x='japan' gives "
     "'tokyo'.",
     "evidence": "Quote sentences of the corpus in which x and y occur together, those that speak "

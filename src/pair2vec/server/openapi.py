@@ -5,7 +5,9 @@ Every shape has a name under ``components/schemas``, for programs that generate 
 
 import json
 from collections.abc import Iterable
+from typing import get_args
 
+from pair2vec.query.composition import Source
 from pair2vec.relations.opposed import UNSURE, VERDICTS
 from pair2vec.server.access import KEY_HEADER, ServerConfig
 from pair2vec.server.endpoints import Endpoint
@@ -51,6 +53,9 @@ _SHAPES = {
     "WordMatch": _object({"word": _TEXT, "score": _NUMBER}),
     "PairMatch": _object({"x": _TEXT, "y": _TEXT, "score": _NUMBER}),
     "PatternMatch": _object({"pattern": _TEXT, "score": _NUMBER}),
+    "PatternQuestion": _object(
+        {"pattern": _TEXT, "x": _TEXT, "y": _TEXT, "reason": _TEXT}, optional=("x", "y")
+    ),
     "RelationProbability": _object({"relation": _TEXT, "probability": _NUMBER}),
     "RelatedWord": _object({"word": _TEXT, "relation": _TEXT, "probability": _NUMBER}),
     "Difference": _object({"kind": _TEXT, "a": _TEXT, "b": _TEXT, "probability": _NUMBER}),
@@ -65,21 +70,40 @@ _SHAPES = {
         },
         optional=("vector",),
     ),
+    "ComposedWord": _object(
+        {"word": _TEXT, "source": {"enum": [*get_args(Source)]}, "suggestions": _list(_TEXT)}
+    ),
     "Model": _object({"facts": {"type": "object"}, "questions": _list(_TEXT)}),
     "Status": _object({"status": _TEXT}),
 }
 
+_COMPOSED = _list(_ref("ComposedWord"))
+"""Words of the question that are not in the vocabulary; absent where all are."""
+
 _ANSWERS: dict[str, Schema] = {
     "fill": _object(
-        {"matches": _list({"anyOf": [_ref("WordMatch"), _ref("PatternMatch")]})},
+        {
+            "asked": _ref("PatternQuestion"),
+            "matches": _list({"anyOf": [_ref("WordMatch"), _ref("PatternMatch")]}),
+            "composed": _COMPOSED,
+        },
+        optional=("asked", "composed"),
     ),
     "pair": _object(
-        {"forward": _ref("DirectedPair"), "backward": _ref("DirectedPair")},
-        optional=("forward", "backward"),
+        {
+            "forward": _ref("DirectedPair"),
+            "backward": _ref("DirectedPair"),
+            "composed": _COMPOSED,
+        },
+        optional=("forward", "backward", "composed"),
     ),
-    "analogy": _object({"matches": _list(_ref("WordMatch"))}),
-    "nearest": _object({"matches": _list(_ref("PairMatch"))}),
-    "score": _object({"score": _NUMBER}),
+    "analogy": _object(
+        {"matches": _list(_ref("WordMatch")), "composed": _COMPOSED}, optional=("composed",)
+    ),
+    "nearest": _object(
+        {"matches": _list(_ref("PairMatch")), "composed": _COMPOSED}, optional=("composed",)
+    ),
+    "score": _object({"score": _NUMBER, "composed": _COMPOSED}, optional=("composed",)),
     "words": _object({"words": _list(_TEXT)}),
     "relate": _object(
         {
@@ -89,7 +113,9 @@ _ANSWERS: dict[str, Schema] = {
             "others": _list(_ref("RelationProbability")),
             "like": _list(_ref("PairMatch")),
             "patterns": _list(_ref("PatternMatch")),
-        }
+            "composed": _COMPOSED,
+        },
+        optional=("composed",),
     ),
     "opposed": _object(
         {
@@ -100,7 +126,9 @@ _ANSWERS: dict[str, Schema] = {
             "reason": _TEXT,
         }
     ),
-    "neighbours": _object({"matches": _list(_ref("RelatedWord"))}),
+    "neighbours": _object(
+        {"matches": _list(_ref("RelatedWord")), "composed": _COMPOSED}, optional=("composed",)
+    ),
     "evidence": _object({"sentences": _list(_TEXT)}),
 }
 """What an answer has beside ``query``, by endpoint."""

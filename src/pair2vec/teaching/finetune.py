@@ -13,11 +13,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from pair2vec.arrays import FloatArray, safe_norms
 from pair2vec.errors import UsageError
 from pair2vec.model.config import CONFIG_FILE
 from pair2vec.model.folder import (
@@ -27,6 +25,7 @@ from pair2vec.model.folder import (
     load_model,
     save_model,
 )
+from pair2vec.model.subwords import fit_subwords
 from pair2vec.model.tensors import Precision
 from pair2vec.query.context_encoder import PatternEncoder
 from pair2vec.ranges import Count, Factor, PartialShare, Range, check_ranges
@@ -35,11 +34,11 @@ from pair2vec.teaching.relation_task import PairAnchor, RelationTask
 from pair2vec.text.corpus import Corpus
 from pair2vec.text.vocabulary import Vocabulary
 from pair2vec.training.checkpoint import Checkpoint, last_checkpoint, write_checkpoint
+from pair2vec.training.continuation import network_of_words, word_table
 from pair2vec.training.network import Network
 from pair2vec.training.optim import Linear
-from pair2vec.training.publish import corpus_record, published_arrays, trainable_network
+from pair2vec.training.publish import corpus_record, published_arrays
 from pair2vec.training.train import Interrupted
-from pair2vec.word_vectors.carry_over import carry_over
 from pair2vec.word_vectors.formats import WordVectors
 
 SAMPLED = 4
@@ -114,45 +113,14 @@ class ContextAnchor(PairAnchor):
         return loss
 
 
-def word_table(
-    model: SavedModel, name: str, vocabulary: Vocabulary, more: WordVectors | None
-) -> WordVectors:
-    """A table of word vectors of a model for another vocabulary.
-
-    Args:
-        model: With the table.
-        name: ``pair.words`` or ``context.words``.
-        vocabulary: Whose words to find.
-        more: Other vectors of this vocabulary, from which words that the model lacks are carried
-            over.
-    """
-    table = model.array(name)
-    own = model.vocabulary.ids
-    ids = np.array([own.get(word, len(table)) for word in vocabulary.words])
-    found = ids < len(table)
-    vectors = np.zeros((len(vocabulary), table.shape[1]), np.float32)
-    vectors[found] = table[ids[found]]
-    vectors[~found] = _small_vectors(table, int((~found).sum()))
-    known = WordVectors(vocabulary, vectors, found)
-    return carry_over(known, more, rare=0) if more is not None and not found.all() else known
-
-
-def _small_vectors(table: FloatArray, count: int) -> FloatArray:
-    """Random vectors of a hundredth of the usual norm for words that nothing is known of."""
-    random = np.random.default_rng(0)
-    directions = random.standard_normal((count, table.shape[1])).astype(np.float32)
-    norm = np.float32(0.01 * safe_norms(table).mean())
-    return norm * directions / safe_norms(directions)
-
-
 def network_for(
     model: SavedModel, vocabulary: Vocabulary, more: WordVectors | None
 ) -> tuple[Network, int]:
     """The network of a model with the words of another vocabulary, and how many C knows."""
-    pair_words = word_table(model, "pair.words", vocabulary, more)
-    context_words = word_table(model, "context.words", vocabulary, None)
-    network = trainable_network(model, pair_words.vectors, context_words.vectors)
-    return network, int(np.flatnonzero(context_words.found)[-1]) + 1
+    pair_words = word_table(model, "pair.words", vocabulary, *([more] if more else []))
+    in_contexts = model.vocabulary.words[: len(model.rows("context.words"))]
+    last = max(vocabulary.ids.get(word, 0) for word in in_contexts)
+    return network_of_words(model, pair_words), last + 1
 
 
 def finetune(  # noqa: PLR0913 - the options of a command, side by side
@@ -226,10 +194,11 @@ def finetune(  # noqa: PLR0913 - the options of a command, side by side
         arrays = published_arrays(network)
         arrays["context.words"] = arrays["context.words"][:context_words]
         arrays |= {name: t.detach().float().cpu().numpy() for name, t in published.tensors.items()}
+        subwords = fit_subwords(corpus.vocabulary, arrays["pair.words"])
         kept = {name: fact for name, fact in model.config.items() if name in _KEPT}
         save_model(
             out,
-            arrays,
+            arrays | subwords.tensors(),
             corpus.vocabulary,
             {
                 "name": out.resolve().name,
@@ -242,6 +211,7 @@ def finetune(  # noqa: PLR0913 - the options of a command, side by side
                     **asdict(config),
                 },
                 **published.facts,
+                **subwords.facts(),
             },
             patterns=model.patterns(),
             precision=precision,

@@ -18,7 +18,7 @@ from pair2vec.model.folder import SavedModel
 from pair2vec.model.tensors import Precision
 from pair2vec.runtime.devices import find_device
 from pair2vec.runtime.jobs import content_hash
-from pair2vec.teaching.finetune import FinetuneConfig, finetune, word_table
+from pair2vec.teaching.finetune import FinetuneConfig, finetune
 from pair2vec.teaching.label import LabelConfig, LabelInputs, make_labels
 from pair2vec.teaching.label_folder import LABELS_FILE, MIXED, Labels
 from pair2vec.teaching.lexical_resources import LexicalFiles
@@ -30,6 +30,7 @@ from pair2vec.teaching.relation_task import (
 )
 from pair2vec.teaching.teacher import Report
 from pair2vec.text.corpus import Corpus
+from pair2vec.training.continuation import word_table
 from pair2vec.training.network import Network
 from pair2vec.training.recipes import Recipe, fast
 from pair2vec.training.train import TaskSource, train
@@ -83,7 +84,7 @@ class TeachInputs:
         more = self.more_table()
         if self.vectors is None:
             assert self.start is not None
-            first = word_table(self.start, "pair.words", vocabulary, more)
+            first = word_table(self.start, "pair.words", vocabulary, *([more] if more else []))
         else:
             first = read_word_vectors(self.vectors, vocabulary)
             first = carry_over(first, more) if more else first
@@ -106,6 +107,7 @@ def teach(  # noqa: PLR0913 - the options of a command, side by side
     resume: bool = False,
     overwrite: bool = False,
     report: Callable[[TrainingProgress], None] = lambda _: None,
+    show: Callable[[TrainingProgress], None] = lambda _: None,
     should_stop: Callable[[], bool] = lambda: False,
 ) -> SavedModel:
     """Label pairs, then train a model on the text and on them, and publish it.
@@ -120,6 +122,7 @@ def teach(  # noqa: PLR0913 - the options of a command, side by side
         resume: Continue what was stopped, be it labelling or training.
         overwrite: Replace a model, or a training that was begun.
         report: Called with the metrics of training.
+        show: Called between reports, as of `train`.
         should_stop: Called after each step of training.
     """
     made = label_pairs(inputs, labels, recipe, device=find_device(device), resume=resume)
@@ -140,6 +143,7 @@ def teach(  # noqa: PLR0913 - the options of a command, side by side
         resume=resume,
         overwrite=overwrite,
         report=report,
+        show=show,
         should_stop=should_stop,
     )
 

@@ -17,7 +17,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +79,8 @@ class Manifest:
     """The most frequent words without an id, with their counts."""
     settings: dict[str, Any]
     sources: list[dict[str, Any]]
+    phrases: int = 0
+    """Of the words, how many are phrases; not written where there are none."""
     checksums: dict[str, str] = field(default_factory=dict)
     """SHA-256 of the other files; a corpus of an older version has none."""
 
@@ -88,7 +90,10 @@ class Manifest:
         return 1 - self.tokens / max(1, self.text_tokens)
 
     def to_json(self) -> bytes:
-        facts = with_checksums(MANIFEST, asdict(self), self.checksums)
+        own = asdict(self)
+        if not self.phrases:
+            del own["phrases"]
+        facts = with_checksums(MANIFEST, own, self.checksums)
         return (json.dumps(facts, indent=2, ensure_ascii=False) + "\n").encode()
 
 
@@ -170,6 +175,44 @@ def open_corpus(folder: str | os.PathLike[str]) -> Corpus:
     files = [folder / name for name in _checked_files(manifest)]
     check_once(files, expected, lambda: _check_content(corpus))
     return corpus
+
+
+def with_vocabulary(corpus: Corpus, vocabulary: Vocabulary) -> Corpus:
+    """The corpus with the ids of another vocabulary, in memory: four bytes a token.
+
+    As ``pair2vec prepare`` does, words that the vocabulary lacks are removed, and sentences of
+    nothing else with them. Its counts are those of the corpus, in the order of the vocabulary.
+    """
+    missing = len(vocabulary)
+    ids = [vocabulary.ids.get(word, missing) for word in corpus.vocabulary.words]
+    new_ids = np.array(ids, np.uint32)
+    counts = np.zeros(len(vocabulary) + 1, np.int64)
+    counts[new_ids] = corpus.vocabulary.counts
+    shards = tuple(_translated(shard, new_ids, missing) for shard in corpus.shards)
+    sentences = sum(len(shard.sentences) - 1 for shard in shards)
+    words = zip(vocabulary.words, counts.tolist(), strict=False)
+    manifest = replace(
+        corpus.manifest,
+        sentences=sentences,
+        tokens=sum(len(shard.tokens) for shard in shards) - sentences - len(shards),
+        words=len(vocabulary) - len(SPECIAL_TOKENS),
+        shards=[{"ids": len(s.tokens), "sentences": len(s.sentences) - 1} for s in shards],
+    )
+    entries = list(words)[len(SPECIAL_TOKENS) :]
+    return Corpus(corpus.folder, manifest, Vocabulary(entries), shards)
+
+
+def _translated(shard: Shard, new_ids: NDArray[np.uint32], missing: int) -> Shard:
+    """A shard with other ids, without the words whose new id is `missing`."""
+    parts = [new_ids[block] for block in _blocks(shard.tokens)]
+    tokens = np.concatenate([part[part != missing] for part in parts])
+    is_boundary = tokens == BOUNDARY
+    # Behind a boundary, another one is the end of a sentence without words.
+    is_boundary[1:] &= is_boundary[:-1]
+    is_boundary[0] = False
+    tokens = tokens[~is_boundary]
+    ends = np.flatnonzero(tokens == BOUNDARY).astype(np.uint64)
+    return Shard(tokens, ends + np.uint64(1))
 
 
 def _checked_files(manifest: Manifest) -> list[str]:
@@ -255,7 +298,8 @@ def read_manifest(folder: StoragePath) -> Manifest:
                 f"({CORPUS_FORMAT}); upgrade pair2vec"
             )
         checksums = read_checksums(path, saved, _REPAIR_HINT)
-        names = [field.name for field in fields(Manifest) if field.name != CHECKSUMS]
+        others = {CHECKSUMS} if "phrases" in saved else {CHECKSUMS, "phrases"}
+        names = [field.name for field in fields(Manifest) if field.name not in others]
         if CHECKSUMS not in saved and saved.keys() != set(names):
             raise ValueError("a manifest of an older version has these names and no others")
         manifest = Manifest(**{name: saved[name] for name in names}, checksums=checksums)
@@ -271,10 +315,11 @@ def read_manifest(folder: StoragePath) -> Manifest:
 def _is_consistent(manifest: Manifest) -> bool:
     """Whether all is of its type, and the shards have what the whole has."""
     counts = (manifest.documents, manifest.sentences, manifest.tokens, manifest.text_tokens)
+    others = (manifest.words, manifest.phrases, manifest.invalid_bytes)
     lists = (manifest.shards, manifest.dropped, manifest.sources)
     sizes = manifest.shards
     if not (
-        all(map(is_size, (*counts, manifest.format, manifest.words, manifest.invalid_bytes)))
+        all(map(is_size, (*counts, *others, manifest.format)))
         and all(isinstance(value, list) for value in lists)
         and isinstance(manifest.settings, dict)
         and isinstance(manifest.version, str)

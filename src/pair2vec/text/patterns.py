@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from pair2vec.errors import UsageError
+from pair2vec.text.phrases import join_tokens
 from pair2vec.text.sentences import cased_tokens, fold
 from pair2vec.text.vocabulary import BOUNDARY, SPECIAL_TOKENS, Vocabulary, X, Y, look_up_token
 
@@ -20,6 +21,9 @@ _EDGE = SPECIAL_TOKENS[BOUNDARY]
 _EXAMPLE = "'neither X nor Y'"
 _MOST_BETWEEN = DISTANCES[-1] - 1
 _SLOTS = {X: "X", Y: "Y"}
+_COPULAS = frozenset("is are was were".split())
+_TOO_MANY = "a context has one word left of X and one right of Y"
+_WRONG_ORDER = "a context reads from X to Y"
 
 
 class Pattern(NamedTuple):
@@ -39,13 +43,14 @@ def parse_pattern(text: str, vocabulary: Vocabulary) -> Pattern:
     """A typed pattern as ids.
 
     Args:
-        text: One X, one Y to its right, and words, which are tokenised; ``<s>`` is an edge.
+        text: One X, one Y to its right, and words, which are tokenised and joined to phrases as
+            in the corpus; ``<s>`` is an edge.
         vocabulary: Of the corpus.
 
     Raises:
         UsageError: it has no X or Y, too many of them or of other words, or an unknown word.
     """
-    tokens = _tokenize_pattern(text)
+    tokens = join_tokens(_tokenize_pattern(text), vocabulary)
     x, y = (_slot_position(slot, tokens, text) for slot in _SLOTS.values())
     if y < x:
         raise UsageError(
@@ -53,9 +58,9 @@ def parse_pattern(text: str, vocabulary: Vocabulary) -> Pattern:
             "(swap the words of the pair instead)"
         )
     left, between, right = tokens[:x], tokens[x + 1 : y], tokens[y + 1 :]
-    _check_length(left, 1, "left of X", text)
-    _check_length(between, _MOST_BETWEEN, "between X and Y", text)
-    _check_length(right, 1, "right of Y", text)
+    _check_length(left, 1, "left of X", text, vocabulary)
+    _check_length(between, _MOST_BETWEEN, "between X and Y", text, vocabulary)
+    _check_length(right, 1, "right of Y", text, vocabulary)
     if _EDGE in between:
         raise UsageError(
             f"pattern {text!r}: {_EDGE} between X and Y; they always share a sentence, "
@@ -69,9 +74,47 @@ def parse_pattern(text: str, vocabulary: Vocabulary) -> Pattern:
     )
 
 
-def pattern_words(text: str) -> list[str]:
-    """The words of a typed pattern, without its slots and edges."""
-    return [token for token in _tokenize_pattern(text) if token not in {*_SLOTS.values(), _EDGE}]
+class ContextPattern(NamedTuple):
+    """A pattern in the form of a context, in place of a typed one."""
+
+    text: str
+    is_exchanged: bool
+    """Whether its X is the typed pattern's Y, and its Y the typed X."""
+    reason: str
+    """Why it is not the typed one; empty if it is."""
+
+
+def nearest_context_pattern(text: str, vocabulary: Vocabulary) -> ContextPattern:
+    """The nearest pattern to a typed one that has the form of a context.
+
+    A context reads from X to Y, so that X and Y change places in *Y such as X*. Of several words
+    left of X, the last is kept, and of several right of Y the first; but *the capital of X is Y*,
+    where all that is said stands on the left, becomes *Y , the capital of X*.
+    ``benchmarks/fill_choices.py`` compares that with other ways. A phrase of the vocabulary is one
+    word.
+
+    Raises:
+        UsageError: it has no X or Y, or too many of them.
+    """
+    tokens = join_tokens(_tokenize_pattern(text), vocabulary)
+    x, y = (_slot_position(slot, tokens, text) for slot in _SLOTS.values())
+    is_exchanged = y < x
+    first, second = sorted((x, y))
+    left, between, right = tokens[:first], tokens[first + 1 : second], tokens[second + 1 :]
+    if not is_exchanged and len(left) <= 1 and len(right) <= 1:
+        return ContextPattern(text, is_exchanged, "")
+    reason = _TOO_MANY if len(left) > 1 or len(right) > 1 else _WRONG_ORDER
+    if len(between) == 1 and between[0] in _COPULAS and 1 < len(left) < _MOST_BETWEEN:
+        left, between, right = [], [",", *left], []
+        is_exchanged = not is_exchanged
+    kept = [*left[-1:], "X", *between, "Y", *right[:1]]
+    return ContextPattern(" ".join(kept), is_exchanged, reason)
+
+
+def pattern_words(text: str, vocabulary: Vocabulary) -> list[str]:
+    """The words and phrases of a typed pattern, without its slots and edges."""
+    tokens = join_tokens(_tokenize_pattern(text), vocabulary)
+    return [token for token in tokens if token not in {*_SLOTS.values(), _EDGE}]
 
 
 def context_text(context: Iterable[int], vocabulary: Vocabulary) -> str:
@@ -96,9 +139,14 @@ def _slot_position(slot: str, tokens: list[str], text: str) -> int:
     return tokens.index(slot)
 
 
-def _check_length(words: list[str], most: int, where: str, text: str) -> None:
+def _check_length(
+    words: list[str], most: int, where: str, text: str, vocabulary: Vocabulary
+) -> None:
     if len(words) > most:
+        nearest, is_exchanged, _ = nearest_context_pattern(text, vocabulary)
+        order = ", with the words of X and Y exchanged" if is_exchanged else ""
+        hint = f"; the nearest to ask for is {nearest!r}{order}" if nearest != text else ""
         raise UsageError(
             f"pattern {text!r}: {len(words)} words {where} ({' '.join(words)}); "
-            f"a context has at most {most} there"
+            f"a context has at most {most} there{hint}"
         )

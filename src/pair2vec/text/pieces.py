@@ -34,6 +34,7 @@ from pair2vec.text.dumps import (
     namespaces,
     parse_articles,
 )
+from pair2vec.text.phrases import PhraseTable, join_phrases, phrases_in
 from pair2vec.text.sentences import encode_sentences, normalise_text
 from pair2vec.text.vocabulary import BOUNDARY, PADDING
 from pair2vec.text.whitespace import WhitespaceTokens, encode_whitespace_tokens
@@ -356,24 +357,32 @@ def encode_to_bytes(task: PieceTask) -> EncodedPieceBytes:
     return EncodedPieceBytes(task.without_content(), encoded)
 
 
-class IdsTask(NamedTuple):
-    """An encoded piece to translate to the vocabulary's ids."""
-
-    piece: StoragePath | bytes
-    """The file or its content."""
-    vocabulary: bytes
-    """As TSV, which travels faster than a table; a worker makes the table once."""
+PieceFile = StoragePath | bytes
+"""An encoded piece: its file, or the file's content."""
 
 
-def piece_ids(task: IdsTask) -> Ids:
-    """A piece's sentences in the vocabulary's ids: `BOUNDARY` after each, unknown words removed."""
-    content = task.piece if isinstance(task.piece, bytes) else task.piece.read_bytes()
+def load_ids(piece: PieceFile) -> tuple[Ids, list[str]]:
+    """The ids and words of an encoded piece."""
+    content = piece if isinstance(piece, bytes) else piece.read_bytes()
     if not is_whole(content):
-        where = "a piece" if isinstance(task.piece, bytes) else task.piece
+        where = "a piece" if isinstance(piece, bytes) else piece
         raise InputError(f"{where}: was damaged on the disk; run the same command to make it again")
     with np.load(io.BytesIO(content[_DIGEST_BYTES:])) as saved:
-        words, own_ids = _words(saved), saved["ids"]
-    ids = map(_word_ids(task.vocabulary).get, words, repeat(PADDING))
+        return saved["ids"], _words(saved)
+
+
+def piece_ids(piece: PieceFile, *, vocabulary: bytes) -> Ids:
+    """A piece's sentences in the vocabulary's ids: `BOUNDARY` after each, unknown words removed.
+
+    The vocabulary's phrases are joined. It is given as TSV, which travels faster than a table; a
+    worker makes the table once.
+    """
+    own_ids, words = load_ids(piece)
+    word_ids, phrases = _tables(vocabulary)
+    if phrases.phrases:
+        own_ids = join_phrases(own_ids, words, phrases)
+        words = [*words, *phrases.phrases]
+    ids = map(word_ids.get, words, repeat(PADDING))
     table = np.fromiter(chain([BOUNDARY], ids), np.uint32, len(words) + 1)
     tokens: Ids = table[own_ids]
     tokens = tokens[tokens != PADDING]
@@ -385,6 +394,7 @@ def piece_ids(task: IdsTask) -> Ids:
 
 
 @lru_cache(maxsize=1)
-def _word_ids(vocabulary: bytes) -> dict[str, int]:
+def _tables(vocabulary: bytes) -> tuple[dict[str, int], PhraseTable]:
     lines = vocabulary.decode().split("\n")[:-1]
-    return {line.partition("\t")[0]: word_id for word_id, line in enumerate(lines)}
+    word_ids = {line.partition("\t")[0]: word_id for word_id, line in enumerate(lines)}
+    return word_ids, PhraseTable(phrases_in(word_ids))

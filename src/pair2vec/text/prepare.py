@@ -1,7 +1,7 @@
 """Raw text to a corpus folder: encode the pieces, choose the vocabulary, write the ids.
 
-    sources ─► pieces ─► encoded pieces on disk ─► totals ─► vocabulary
-                                  └────────────────────────────┴─► tokens.bin
+    sources ─► pieces ─► encoded pieces on disk ─► totals ─► (phrases) ─► vocabulary
+                                  └────────────────────┴────────────────────┴─► tokens.bin
 
 Each encoded piece is a file that is whole or absent, so a job that was killed resumes where it was:
 finished pieces are not encoded again. An engine spreads the work on pieces; which one, and
@@ -10,12 +10,14 @@ over how many workers, changes nothing in the corpus.
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from pair2vec.errors import InputError, Pair2vecError, UsageError
 from pair2vec.runtime.jobs import JOB_FILE, LOCK_FILE, RUN_AGAIN, JobFolder
@@ -29,6 +31,13 @@ from pair2vec.runtime.storage import (
     storage_path,
     write_file,
 )
+from pair2vec.text.collocations import (
+    PhraseConfig,
+    as_lines,
+    count_joined,
+    find_phrases,
+    sum_counts,
+)
 from pair2vec.text.corpus import (
     MANIFEST,
     SHARD_TOKENS,
@@ -41,10 +50,11 @@ from pair2vec.text.corpus import (
 )
 from pair2vec.text.encodings import canonical_encoding
 from pair2vec.text.engines import Engine, process_map
+from pair2vec.text.phrases import phrases_in
 from pair2vec.text.pieces import (
     PIECE_BYTES,
-    IdsTask,
     Piece,
+    PieceFile,
     PieceStatistics,
     PieceTask,
     cut_into_pieces,
@@ -55,10 +65,18 @@ from pair2vec.text.pieces import (
     piece_ids,
 )
 from pair2vec.text.sources import STANDARD_INPUT, Source, SourceRecord, find_sources
-from pair2vec.text.vocabulary import IncludedWords, Vocabulary, WordCounter, most_frequent
+from pair2vec.text.vocabulary import (
+    IncludedWords,
+    Vocabulary,
+    VocabularySelection,
+    WordCounter,
+    most_frequent,
+)
 from pair2vec.version import __version__
 
 _log = logging.getLogger(__name__)
+
+_Result = TypeVar("_Result")
 
 _PIECES = "pieces"
 """The folder of encoded pieces, in that of the corpus until it is complete."""
@@ -69,6 +87,10 @@ _CORPUS_FILES = (
 )
 """Patterns of the names that a corpus folder may hold."""
 
+_MOST_MIN_COUNT = 5
+"""Also word2vec's and fastText's."""
+_TOKENS_PER_COUNT = 1_000_000
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PrepareConfig:
@@ -76,31 +98,46 @@ class PrepareConfig:
 
     vocabulary: int = 100_000
     """The words that get an id: the most frequent, after those of `include`."""
-    min_count: int = 1
-    """A rarer word gets none, unless it is included."""
+    min_count: int | None = None
+    """A rarer word gets none, unless it is included; None leaves it to `fitting_min_count`."""
     include: IncludedWords | None = None
     piece_bytes: int = PIECE_BYTES
     """Paragraphs longer than this are cut."""
     shard_ids: int = SHARD_TOKENS
     encoding: str | None = None
     """Of the text, by a name that Python knows; None is UTF-8, and refuses what is not."""
+    phrases: PhraseConfig | None = None
+    """What is joined to words beside the phrases of `include`; None is nothing."""
     truncated_ok: bool = False
     """Whether a dump or compressed text may be cut short: what is whole in it is kept."""
 
     def __post_init__(self) -> None:
-        for name in ("vocabulary", "min_count"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"{name} is {getattr(self, name)}; it must be 1 or more")
+        for name, value in (("vocabulary", self.vocabulary), ("min_count", self.min_count)):
+            if value is not None and value < 1:
+                raise UsageError(f"{name} is {value}; it must be 1 or more")
         if self.encoding is not None:
             object.__setattr__(self, "encoding", canonical_encoding(self.encoding))
 
     def settings(self) -> dict[str, Any]:
         """As JSON; included words by their hash, and no mention of what is not asked for."""
-        settings = asdict(self)
-        for name in ("include", "encoding", "truncated_ok"):
+        # Not by `asdict`, which copies lists of words.
+        settings = {each.name: getattr(self, each.name) for each in fields(self)}
+        for name in ("include", "encoding", "phrases", "truncated_ok"):
             if not settings[name]:
                 del settings[name]
-        return {**settings, "include": self.include.settings()} if self.include else settings
+        if self.include:
+            settings["include"] = self.include.settings()
+        if self.phrases:
+            settings["phrases"] = self.phrases.settings()
+        return settings
+
+
+def fitting_min_count(tokens: int) -> int:
+    """How often a word has to occur to get an id: 1 time, and 1 more for each million tokens, to 5.
+
+    What a word means cannot be learned from one sentence, but a small text has no words to spare.
+    """
+    return min(_MOST_MIN_COUNT, 1 + tokens // _TOKENS_PER_COUNT)
 
 
 class PrepareProgress(NamedTuple):
@@ -278,6 +315,7 @@ class _Run:
     statistics: list[PieceStatistics] = field(default_factory=list)
     sources: list[SourceRecord] = field(default_factory=list)
     new_tokens: int = 0
+    joined_tokens: int = 0
 
     def encode_sources(self, names: Sequence[str], engine: Engine) -> None:
         """Encode every piece that is not on disk yet, and count the words of all."""
@@ -344,21 +382,25 @@ class _Run:
 
     def write_corpus(self, engine: Engine) -> None:
         """Choose the vocabulary and write the corpus, its manifest last."""
-        kept, dropped = most_frequent(
-            self.totals.items(),
-            self.config.vocabulary,
-            self.config.min_count,
-            include=self.config.include,
-        )
+        text_tokens = sum(piece.tokens for piece in self.statistics)
+        min_count = self.config.min_count or fitting_min_count(text_tokens)
+        (kept, dropped), joined = self._choose_words(engine, min_count)
         if not kept:
-            raise InputError(
-                f"no word occurs {self.config.min_count} times or more; lower --min-count"
-            )
+            raise InputError(f"no word occurs {min_count} times or more; lower --min-count")
         if len(kept) < self.config.vocabulary:
-            _log.warning(
-                "the vocabulary has %s words: the text has no more that are frequent enough",
-                f"{len(kept):,}",
-            )
+            if self.config.min_count is None and min_count > 1:
+                _log.info(
+                    "the vocabulary has the %s words that occur %d times or more, which suits a "
+                    "text of %s tokens; --min-count changes it",
+                    f"{len(kept):,}",
+                    min_count,
+                    f"{text_tokens:,}",
+                )
+            else:
+                _log.warning(
+                    "the vocabulary has %s words: the text has no more that are frequent enough",
+                    f"{len(kept):,}",
+                )
         vocabulary = Vocabulary(kept)
         if self.config.include:
             words = self.config.include.words
@@ -368,24 +410,99 @@ class _Run:
                 f"{len(words):,}",
             )
         with closing(CorpusWriter(self.out, vocabulary, self.config.shard_ids)) as writer:
-            tasks = self._ids_tasks(vocabulary, engine)
-            for number, ids in enumerate(engine.ordered_map(piece_ids, tasks), start=1):
-                writer.append(ids)
+            ids = partial(piece_ids, vocabulary=vocabulary.to_tsv())
+            for number, tokens in enumerate(self._over_pieces(engine, ids), start=1):
+                writer.append(tokens)
                 self.report(PrepareProgress("write", number, len(self.pieces), writer.tokens))
             writer.finish(
                 version=__version__,
                 documents=sum(piece.documents for piece in self.statistics),
-                text_tokens=sum(piece.tokens for piece in self.statistics),
+                text_tokens=text_tokens - joined,
                 invalid_bytes=sum(piece.invalid_bytes for piece in self.statistics),
                 words=len(kept),
+                phrases=len(phrases_in(entry.word for entry in kept)),
                 dropped=[list(entry) for entry in dropped],
-                settings=self.config.settings(),
+                settings={**self.config.settings(), "min_count": min_count},
                 sources=[asdict(source) for source in self.sources],
             )
 
-    def _ids_tasks(self, vocabulary: Vocabulary, engine: Engine) -> Iterator[IdsTask]:
-        vocabulary_tsv = vocabulary.to_tsv()
-        reached = self._workers_reach_pieces(engine)
-        return (
-            IdsTask(path if reached else path.read_bytes(), vocabulary_tsv) for path in self.pieces
+    def _choose_words(self, engine: Engine, min_count: int) -> tuple[VocabularySelection, int]:
+        """The vocabulary, and how many tokens fewer the text has where its phrases are joined."""
+        include = self.config.include
+        phrases = self._find_phrases(engine, min_count)
+        while True:
+            counts = self._count_joined(phrases, engine)
+            selection = most_frequent(
+                joined_totals(self.totals.items(), counts),
+                self.config.vocabulary,
+                min_count,
+                include=include,
+            )
+            kept = {entry.word for entry in selection.kept}
+            chosen = [phrase for phrase in phrases if phrase in kept]
+            if len(chosen) == len(phrases):
+                return selection, sum(count * phrase.count(" ") for phrase, count in counts.items())
+            # The others fall apart again, so that the counts are others. Those chosen are so for
+            # good: the loop ends, as a rule after the second time.
+            phrases = chosen
+            if phrases:
+                first = self.config.include or IncludedWords(words=frozenset(phrases))
+                include = replace(first, words=first.words.union(phrases))
+
+    def _find_phrases(self, engine: Engine, min_count: int) -> list[str]:
+        config, include = self.config.phrases, self.config.include
+        included = frozenset(phrases_in(include.words)) if include else frozenset()
+        if config is None:
+            return sorted(included)
+        return find_phrases(
+            config,
+            self.totals.items,
+            partial(self._joining, engine),
+            words=self.config.vocabulary,
+            min_count=min_count,
+            included=included,
         )
+
+    def _count_joined(self, phrases: Sequence[str], engine: Engine) -> dict[str, int]:
+        """How often each phrase is in the text that is joined by them."""
+        if not phrases:
+            return {}
+        pieces = self._joining(engine, partial(count_joined, phrases=as_lines(phrases)))
+        return dict(zip(phrases, sum_counts(pieces).tolist(), strict=False))
+
+    def _joining(
+        self, engine: Engine, function: Callable[[PieceFile], _Result]
+    ) -> Iterator[_Result]:
+        """`_over_pieces` with progress, in tokens of all passes so far."""
+        results = self._over_pieces(engine, function)
+        for number, (piece, result) in enumerate(
+            zip(self.statistics, results, strict=True), start=1
+        ):
+            yield result
+            self.joined_tokens += piece.tokens
+            self.report(PrepareProgress("join", number, len(self.pieces), self.joined_tokens))
+
+    def _over_pieces(
+        self, engine: Engine, function: Callable[[PieceFile], _Result]
+    ) -> Iterator[_Result]:
+        """A function of each encoded piece."""
+        reached = self._workers_reach_pieces(engine)
+        pieces = (path if reached else path.read_bytes() for path in self.pieces)
+        return engine.ordered_map(function, pieces)
+
+
+def joined_totals(
+    totals: Iterable[tuple[str, int]], joined: Mapping[str, int]
+) -> Iterator[tuple[str, int]]:
+    """Counts of words and phrases, given those of words before phrases were joined."""
+    in_phrases: Counter[str] = Counter()
+    for phrase, count in joined.items():
+        for token in phrase.split(" "):
+            in_phrases[token] += count
+    for word, count in totals:
+        left = count - in_phrases.get(word, 0)
+        if left:
+            yield word, left
+    for phrase, count in joined.items():
+        if count:
+            yield phrase, count

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pair2vec.errors import InputError, UsageError
+from pair2vec.text.phrases import MAX_PHRASE_TOKENS, is_phrase
 from pair2vec.text.sentences import tokenize
 
 PADDING, X, Y, BOUNDARY = range(4)
@@ -136,7 +137,7 @@ class IncludedWords:
     """Words that get an id before others that are more frequent."""
 
     words: frozenset[str]
-    """As the tokeniser spells them."""
+    """As the tokeniser spells them; those of several tokens are phrases."""
     min_count: int = 1
     """A rarer one has to compete with the others; 0 includes those that never occur."""
 
@@ -225,46 +226,62 @@ class WordPair(NamedTuple):
 
 
 def look_up_pair(x: str, y: str, vocabulary: Vocabulary) -> WordPair:
-    """The ids of two typed words.
+    """The ids of two typed words or phrases.
 
     Raises:
-        UsageError: one of them is not a single token.
+        UsageError: one of them has no token.
         UnknownWordError: the vocabulary lacks one of them.
     """
     return WordPair(look_up_word(x, vocabulary), look_up_word(y, vocabulary))
 
 
 def look_up_word(text: str, vocabulary: Vocabulary) -> int:
-    """The id of a typed word, in any case.
+    """The id of a typed word or phrase, in any case.
 
     Raises:
-        UsageError: it is not a single token.
+        UsageError: it has no token.
         UnknownWordError: the vocabulary lacks it.
     """
-    return look_up_token(single_token(text), vocabulary)
+    word_id = find_word(text, vocabulary)
+    if word_id is not None:
+        return word_id
+    return look_up_token(spell_word(text), vocabulary)
 
 
-def single_token(text: str) -> str:
-    """A typed word as the tokeniser spells it.
+def find_word(text: str, vocabulary: Vocabulary) -> int | None:
+    """The id of a typed word or phrase, in any case; None if the vocabulary lacks it.
 
-    Raises:
-        UsageError: it is not a single token.
+    Where it lacks ``new york`` it may have ``new_york``, as text has that was joined by other
+    means, and the other way round.
     """
     tokens = tokenize(text)
-    if len(tokens) != 1:
-        parts = f"{len(tokens)} tokens ({' '.join(tokens)})" if tokens else "nothing"
-        raise UsageError(f"{text!r} is {parts} to the tokeniser; give one word")
-    return tokens[0]
+    word_id = vocabulary.ids.get(" ".join(tokens))
+    if word_id is None and len(tokens) > 1:
+        return vocabulary.ids.get("_".join(tokens))
+    if word_id is None and tokens and "_" in tokens[0]:
+        return vocabulary.ids.get(tokens[0].replace("_", " "))
+    return word_id
+
+
+def spell_word(text: str) -> str:
+    """A typed word or phrase as a vocabulary spells it: tokens with a blank between any two.
+
+    Raises:
+        UsageError: it has no token.
+    """
+    tokens = tokenize(text)
+    if not tokens:
+        raise UsageError(f"{text!r} is nothing to the tokeniser; give a word or a phrase")
+    return " ".join(tokens)
 
 
 def is_known_word(text: str, vocabulary: Vocabulary) -> bool:
     """Whether `look_up_word` would succeed; cheaper, as it needs no suggestions."""
-    tokens = tokenize(text)
-    return len(tokens) == 1 and tokens[0] in vocabulary
+    return find_word(text, vocabulary) is not None
 
 
 def look_up_token(token: str, vocabulary: Vocabulary) -> int:
-    """The id of a word spelled as the tokeniser spells it.
+    """The id of a word or phrase as `spell_word` spells it.
 
     Raises:
         UnknownWordError: the vocabulary lacks it.
@@ -276,9 +293,27 @@ def look_up_token(token: str, vocabulary: Vocabulary) -> int:
 
 
 def suggest_spellings(word: str, vocabulary: Vocabulary, count: int = 3) -> list[str]:
-    """Up to `count` known words of similar spelling, the most similar first."""
+    """Up to `count` known words of similar spelling, the most similar first.
+
+    For a phrase, first the longest known phrases within it; its known words, if there is nothing
+    else.
+    """
     frequent = islice(vocabulary.words, len(SPECIAL_TOKENS), _SUGGESTED_FROM)
     candidates = [
-        other for other in frequent if abs(len(other) - len(word)) <= _MAX_LENGTH_DIFFERENCE
+        other
+        for other in frequent
+        if abs(len(other) - len(word)) <= _MAX_LENGTH_DIFFERENCE
+        and is_phrase(other) == is_phrase(word)
     ]
-    return get_close_matches(word, candidates, n=count, cutoff=0.7)
+    alike = get_close_matches(word, candidates, n=count, cutoff=0.7)
+    tokens = word.split(" ")
+    if len(tokens) == 1:
+        return alike
+    within = [
+        part
+        for size in range(min(MAX_PHRASE_TOKENS, len(tokens) - 1), 1, -1)
+        for start in range(len(tokens) - size + 1)
+        if (part := " ".join(tokens[start : start + size])) in vocabulary
+    ]
+    known = [token for token in tokens if token in vocabulary]
+    return list(dict.fromkeys([*within, *alike]))[:count] or list(dict.fromkeys(known))[:count]

@@ -42,7 +42,7 @@ class CudaGraphStep:
     """A step with gradients of whole tables; on a GPU compiled and captured, on a CPU eager."""
 
     def __init__(self, model: StepModel, precision: torch.dtype = torch.bfloat16) -> None:
-        self._network, self._optimiser, self._config, self._typed = model
+        self._network, self._optimiser, self._config, self._typed, _ = model
         self._precision = precision
         words = self._network.pair_words
         self._device = words.device

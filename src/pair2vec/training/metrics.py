@@ -36,11 +36,19 @@ class Averages:
 
     def take(self, batch: int) -> dict[str, float]:
         """The means, loss first, and the speed in batches of `batch` triples; then start anew."""
-        batches = self.state.pop("batches")
-        means = {name: total / batches for name, total in self.state.items()}
-        seconds = time.perf_counter() - self._since
+        means = self.so_far(batch)
         self.state = {}
         self._since = time.perf_counter()
+        return means
+
+    def so_far(self, batch: int) -> dict[str, float]:
+        """What `take` would return; {} before the first batch."""
+        if not self.state:
+            return {}
+        means = dict(self.state)
+        batches = means.pop("batches")
+        means = {name: total / batches for name, total in means.items()}
+        seconds = time.perf_counter() - self._since
         return {
             "loss": means.pop("loss"),
             **means,

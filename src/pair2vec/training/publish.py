@@ -2,8 +2,9 @@
 
 import datetime
 from dataclasses import asdict, replace
+from functools import cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -11,57 +12,139 @@ from numpy.typing import NDArray
 
 from pair2vec.encoders.pair import MlpPair, MultiplyPair
 from pair2vec.errors import InputError, UsageError
-from pair2vec.model.folder import PatternCount, SavedModel, load_model, save_model
+from pair2vec.model.folder import (
+    TRAINING_FOLDER,
+    PatternCount,
+    SavedModel,
+    checkpoint_model,
+    load_model,
+    remove_checkpoint_models,
+    save_model,
+)
+from pair2vec.model.subwords import fit_subwords
 from pair2vec.model.tensors import Precision
 from pair2vec.text.corpus import Corpus
 from pair2vec.text.patterns import context_text
 from pair2vec.training.network import Network
-from pair2vec.training.recipes import recipe_from_json
+from pair2vec.training.recipes import Recipe, recipe_from_json
 from pair2vec.training.trainer import Trainer
 from pair2vec.triples.epoch import TriplesConfig, TripleStream
 
 _PUBLISHED_METRICS = ("loss", "positives_above_half")
 _PUBLISHED_NAMES = {"pair_words": "pair.words", "context_words": "context.words"}
 """Where the folder has another name for a tensor than the network."""
+_SAMPLE, _CHECKPOINT_SAMPLE = 4_000_000, 400_000
+"""Triples that the patterns of an unfinished model are counted in: a second's work."""
 _CONTEXT_OUTPUT = "context.value.weight"
 
 
+class ModelWriter(Protocol):
+    """Writes a network as it is now as a model folder."""
+
+    def __call__(
+        self,
+        trainer: Trainer,
+        folder: Path,
+        facts: dict[str, Any],
+        sample: int,
+        precision: Precision,
+        *,
+        overwrite: bool,
+    ) -> None:
+        """Write it.
+
+        Args:
+            trainer: With the network.
+            folder: To write.
+            facts: For the config: name, metrics, and the like.
+            sample: Triples that patterns are counted in.
+            precision: Of the tensors.
+            overwrite: Replace a model that is there.
+        """
+
+
+class NetworkWriter:
+    """Of a network that is trained from the beginning."""
+
+    def __init__(self, corpus: Corpus, vectors: Path | None) -> None:
+        """Write a model of `corpus`; its words began with `vectors`, or with random ones."""
+        self._corpus = corpus
+        self._vectors = vectors.name if vectors else None
+        self._mine_patterns = cache(partial(mine_patterns, corpus))
+
+    def __call__(
+        self,
+        trainer: Trainer,
+        folder: Path,
+        facts: dict[str, Any],
+        sample: int,
+        precision: Precision,
+        *,
+        overwrite: bool,
+    ) -> None:
+        added = trainer.auxiliary.published(trainer.network)
+        tensors = {name: t.detach().float().cpu().numpy() for name, t in added.tensors.items()}
+        arrays = published_arrays(trainer.network)
+        subwords = fit_subwords(self._corpus.vocabulary, arrays["pair.words"])
+        save_model(
+            folder,
+            arrays | tensors | subwords.tensors(),
+            self._corpus.vocabulary,
+            {
+                "created": datetime.datetime.now(datetime.UTC).date().isoformat(),
+                "recipe": asdict(trainer.recipe),
+                "corpus": corpus_record(self._corpus),
+                "vectors": self._vectors,
+                "triples": trainer.triples,
+                **facts,
+                **added.facts,
+                **subwords.facts(),
+            },
+            patterns=self._mine_patterns(trainer.recipe.triples, sample=sample),
+            precision=precision,
+            overwrite=overwrite,
+            is_claimed=True,
+        )
+
+
 def publish(
-    trainer: Trainer, corpus: Corpus, out: Path, precision: Precision, *, overwrite: bool
+    trainer: Trainer, write: ModelWriter, out: Path, precision: Precision, *, overwrite: bool
 ) -> SavedModel:
     """Write the trained network as a model folder, with all that is known of it.
 
-    All ranks validate; rank 0 writes.
+    All ranks validate; rank 0 writes. `vectors` are those that training started from.
     """
     validation = trainer.validate()
     metrics = {"validation_loss": validation} if validation is not None else {}
-    metrics |= {
-        name: value for name, value in trainer.last_metrics.items() if name in _PUBLISHED_METRICS
-    }
-    added = trainer.auxiliary.published(trainer.network)
-    config = {
-        "name": out.resolve().name,
-        "created": datetime.datetime.now(datetime.UTC).date().isoformat(),
-        "recipe": asdict(trainer.recipe),
-        "corpus": corpus_record(corpus),
-        "triples": trainer.triples,
-        "metrics": metrics,
-        **added.facts,
-    }
-    tensors = {name: t.detach().float().cpu().numpy() for name, t in added.tensors.items()}
+    facts = {"name": out.resolve().name, "metrics": metrics | _last_metrics(trainer)}
     with trainer.ranks.rank_zero_first() as is_rank_zero:
         if is_rank_zero:
-            save_model(
-                out,
-                published_arrays(trainer.network) | tensors,
-                corpus.vocabulary,
-                config,
-                patterns=mine_patterns(corpus, trainer.recipe.triples),
-                precision=precision,
-                overwrite=overwrite,
-                is_claimed=True,
-            )
+            write(trainer, out, facts, _SAMPLE, precision, overwrite=overwrite)
+            remove_checkpoint_models(out / TRAINING_FOLDER)
     return load_model(out)
+
+
+class CheckpointPublisher:
+    """Publishes an unfinished network beside its checkpoint, to be asked as it is."""
+
+    def __init__(self, write: ModelWriter, out: Path, precision: Precision) -> None:
+        self._write, self._out, self._precision = write, out, precision
+
+    def __call__(self, trainer: Trainer) -> None:
+        """Write the model of this step; then remove that of an earlier one."""
+        folder = checkpoint_model(self._out, trainer.step)
+        facts = {
+            "name": f"{self._out.resolve().name}, unfinished",
+            "metrics": _last_metrics(trainer),
+            "checkpoint": {"step": trainer.step, "steps": trainer.total_steps},
+        }
+        self._write(trainer, folder, facts, _CHECKPOINT_SAMPLE, self._precision, overwrite=True)
+        remove_checkpoint_models(self._out / TRAINING_FOLDER, but=folder)
+
+
+def _last_metrics(trainer: Trainer) -> dict[str, float]:
+    last = trainer.last_metrics.items()
+    return {name: value for name, value in last if name in _PUBLISHED_METRICS}
 
 
 def corpus_record(corpus: Corpus) -> dict[str, Any]:
@@ -72,6 +155,7 @@ def corpus_record(corpus: Corpus) -> dict[str, Any]:
         "documents": manifest.documents,
         "sentences": manifest.sentences,
         "tokens": manifest.tokens,
+        "text_tokens": manifest.text_tokens,
         "sources": [Path(source["name"]).name for source in manifest.sources],
     }
 
@@ -90,15 +174,24 @@ def published_arrays(network: Network) -> dict[str, NDArray[np.float32]]:
     }
 
 
-def network_from_model(model: SavedModel) -> Network:
-    """The network that was published as `model`."""
+def model_recipe(model: SavedModel) -> Recipe:
+    """The recipe that a model was trained by.
+
+    Raises:
+        InputError: its config has none.
+    """
     try:
-        recipe = recipe_from_json(model.config["recipe"])
+        return recipe_from_json(model.config["recipe"])
     except (AttributeError, KeyError, TypeError, UsageError) as error:
         raise InputError(
             f"{model.folder}: its config has no recipe to make a network of ({error}); save or "
             "train it again"
         ) from error
+
+
+def network_from_model(model: SavedModel) -> Network:
+    """The network that was published as `model`."""
+    recipe = model_recipe(model)
     pair = replace(recipe.pair, length=1.0)
     network = Network(len(model.vocabulary), pair, recipe.context, torch.Generator())
     state = network.state_dict()
@@ -133,9 +226,11 @@ def trainable_network(
     return network
 
 
-def mine_patterns(corpus: Corpus, triples: TriplesConfig, most: int = 5_000) -> list[PatternCount]:
+def mine_patterns(
+    corpus: Corpus, triples: TriplesConfig, most: int = 5_000, sample: int = 4_000_000
+) -> list[PatternCount]:
     """The most frequent patterns between pairs, to explain a pair by."""
-    contexts = frequent_contexts(TripleStream(corpus, triples), most)
+    contexts = frequent_contexts(TripleStream(corpus, triples), most, sample)
     return [PatternCount(context_text(c, corpus.vocabulary), count) for c, count in contexts]
 
 

@@ -22,25 +22,37 @@ Where the released code of the paper differs from its text, `paper` follows
 """
 
 import difflib
+import logging
 import math
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pair2vec.encoders.context import ContextConfig
 from pair2vec.encoders.pair import PairConfig, unit_product_length
 from pair2vec.errors import UsageError
+from pair2vec.ranges import Count, Range, Share, check_ranges
+from pair2vec.text.corpus import Corpus
 from pair2vec.training.batches import NegativesConfig
 from pair2vec.training.optim import TrainingConfig
-from pair2vec.triples.epoch import TriplesConfig
+from pair2vec.triples.epoch import TriplesConfig, TripleStream
+from pair2vec.word_vectors.fasttext import SMALL_CORPUS, fitting_dimension
+
+_log = logging.getLogger(__name__)
 
 _NOT_TOML = (ValueError, RecursionError)
 """Raised for what is no TOML, for a number of thousands of digits, for thousands of brackets."""
 
 _TOO_LARGE = 10**18
 """In absolute value: TOML's integers have 64 bits, and the error of a range prints the value."""
+
+_LEAST_TRIPLES, _MOST_EPOCHS = 2_000_000, 10
+_FITTED_STEPS = 8_000
+_SMALLEST_BATCH, _LARGEST_BATCH = 64, 1_024
+_FITTED_RATE = 3e-3
+"""Of `fitted`, for a small corpus; chosen with benchmarks/own_text.py."""
 
 ConfigT = TypeVar("ConfigT")
 """A frozen dataclass of values, and of groups of settings that are such dataclasses themselves."""
@@ -63,6 +75,31 @@ class Recipe:
                 f"pair.dimension is {self.pair.dimension} and context.dimension "
                 f"{self.context.dimension}; their vectors are multiplied, so make them equal"
             )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ContinuedConfig:
+    """How a published model goes on with another corpus."""
+
+    min_count: Count = 5
+    """New words that occur less often in the corpus are left out."""
+    known: Annotated[float, Range(least=0, most=1_000_000)] = 1.0
+    """What an occurrence in the model's text weighs beside one in the corpus: a word with n in the
+    corpus and m in the model's text learns at n / (n + known · m) of the rate; 0 lets all words
+    learn alike."""
+    encoders: Share = 0.0
+    """The share of the rate at which R and C learn; 0 keeps them, and the relation head, as they
+    are."""
+
+    def __post_init__(self) -> None:
+        check_ranges(self)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ContinuedRecipe(Recipe):
+    """Of a run that goes on from a published model."""
+
+    continued: ContinuedConfig = field(default_factory=ContinuedConfig)
 
 
 def paper() -> Recipe:
@@ -158,6 +195,75 @@ def tiny() -> Recipe:
     )
 
 
+def fitted(corpus: Corpus, dimension: int | None = None) -> Recipe:
+    """What a corpus is trained with where no recipe is named: `fast`, in a size that suits it.
+
+    - A corpus of 20 million tokens or more has `fast` as it is.
+    - A smaller one has a smaller network and batches of which there are some thousands, trained on
+      for 3 epochs, or up to 10 to see two million triples; and ten validations.
+    - Where all words are frequent, as in a text of a hundred words, subsampling leaves nothing of
+      it: the threshold is raised tenfold until an epoch has a triple for every second token.
+
+    Args:
+        corpus: To train on.
+        dimension: Of the word vectors to start from, if there are any.
+    """
+    tokens = corpus.manifest.tokens
+    size = dimension or fitting_dimension(tokens)
+    sized = replace(
+        fast(),
+        name="fitted",
+        pair=PairConfig(dimension=size, length=math.sqrt(size)),
+        context=ContextConfig(dimension=size),
+    )
+    if tokens >= SMALL_CORPUS:
+        _log.info("recipe fast, which fits %.0f million tokens", tokens / 1e6)
+        return sized
+    triples, per_epoch = _enough_triples(corpus, sized.triples)
+    epochs = min(_MOST_EPOCHS, max(sized.training.epochs, _LEAST_TRIPLES // per_epoch))
+    # The power of two that is nearest to as many batches as the smallest good model needs.
+    batch = 2 ** round(math.log2(max(1, epochs * per_epoch / _FITTED_STEPS)))
+    batch = min(_LARGEST_BATCH, max(_SMALLEST_BATCH, batch))
+    steps = max(1, epochs * per_epoch // batch)
+    is_short = epochs * per_epoch < 2 * _LEAST_TRIPLES
+    validation_steps = max(1, steps // 10)
+    _log.info(
+        "settings that fit %.1f million tokens: %d dimensions, %d epochs, batch %s, a validation "
+        "every %s steps",
+        tokens / 1e6,
+        size,
+        epochs,
+        f"{batch:,}",
+        f"{validation_steps:,}",
+    )
+    return replace(
+        sized,
+        triples=triples,
+        context=ContextConfig(dimension=size, hidden=max(1, size // 2)),
+        training=replace(
+            sized.training,
+            batch=batch,
+            epochs=epochs,
+            rate=_FITTED_RATE,
+            warmup_steps=min(sized.training.warmup_steps, steps // 10),
+            validation_steps=validation_steps,
+            report_steps=max(1, steps // 200),
+            checkpoint_minutes=2.0,
+            # Compiling and capturing a step would take longer than a run.
+            step_mode="plain" if is_short else "auto",
+        ),
+    )
+
+
+def _enough_triples(corpus: Corpus, config: TriplesConfig) -> tuple[TriplesConfig, int]:
+    """Settings that keep a triple for every second token or more, and how many an epoch has."""
+    while True:
+        triples = max(1, TripleStream(corpus, config).expected_triples())
+        if 2 * triples >= corpus.manifest.tokens or config.threshold >= 1:
+            return config, triples
+        config = replace(config, threshold=min(1.0, 10 * config.threshold))
+
+
 RECIPES: dict[str, Callable[[], Recipe]] = {
     recipe.__name__: recipe
     for recipe in (
@@ -178,12 +284,26 @@ def find_recipe(name: str) -> Recipe:
     return RECIPES[name]()
 
 
-def resolve(name: str | None, config: Path | None, assignments: Iterable[str]) -> Recipe:
-    """The named recipe, changed by a TOML file, changed by ``key=value`` assignments."""
+def resolve(
+    name: str | None,
+    config: Path | None,
+    assignments: Iterable[str],
+    unnamed: Callable[[], Recipe] = fast,
+) -> Recipe:
+    """The named recipe, or else `unnamed`, changed by a TOML file, then by ``key=value``."""
+    settings = read_settings(name, config, assignments)
+    named = settings.pop("recipe", None)
+    return with_settings(find_recipe(named) if named else unnamed(), settings)
+
+
+def read_settings(
+    name: str | None, config: Path | None, assignments: Iterable[str]
+) -> dict[str, Any]:
+    """The settings of a TOML file, changed by assignments; ``recipe`` is a name, if given."""
     settings = _read_toml(config) if config else {}
-    named_in_file = str(settings.pop("recipe", "fast"))
+    named = name or settings.pop("recipe", None)
     assign(settings, assignments)
-    return with_settings(find_recipe(name or named_in_file), settings)
+    return {**settings, "recipe": str(named)} if named else settings
 
 
 def assign(settings: dict[str, Any], assignments: Iterable[str]) -> None:
@@ -207,7 +327,8 @@ def with_settings(before: ConfigT, settings: Mapping[str, Any]) -> ConfigT:
 
 def recipe_from_json(saved: Mapping[str, Any]) -> Recipe:
     """The recipe that was saved with ``asdict``; a setting that is not there has its default."""
-    return with_settings(Recipe(name=saved["name"]), saved)
+    kind = ContinuedRecipe if "continued" in saved else Recipe
+    return with_settings(kind(name=saved["name"]), saved)
 
 
 def _read_toml(path: Path) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """One step of training, from a batch to updated weights: the plain one, for every device."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 import torch
@@ -39,6 +40,9 @@ class StepModel(NamedTuple):
     config: TrainingConfig
     typed: int
     """How many of a word's negatives are typed."""
+    shares: Mapping[str, Tensor] = MappingProxyType({})
+    """Of parameters that learn more slowly than the others, the share of the rate: of a table
+    (V, 1), one for each row. The plain step alone knows them."""
 
 
 def step_metrics(losses: Losses, scores: Scores, norm: Tensor) -> Tensor:
@@ -64,7 +68,7 @@ class PlainStep:
     """Eager autograd on the table rows that the batch touches."""
 
     def __init__(self, model: StepModel, ranks: ProcessGroup = SINGLE_PROCESS) -> None:
-        self._network, self._optimiser, self._config, self._typed = model
+        self._network, self._optimiser, self._config, self._typed, self._shares = model
         self._ranks = ranks
 
     def __call__(self, batch: TrainingBatch, rate: float) -> Tensor:
@@ -81,10 +85,17 @@ class PlainStep:
         if math.isfinite(norm):
             at = StepRate(rate, self._optimiser.steps + 1)
             for name, parameter, gradient, rows in gradients:
-                self._optimiser.update(name, parameter, gradient, at, rows)
+                self._optimiser.update(name, parameter, gradient, self._own(at, name, rows), rows)
             self._optimiser.steps += 1
         self._network.zero_grad(set_to_none=True)
         return torch.cat([means, norm.double()[None]])
+
+    def _own(self, at: StepRate, name: str, rows: Tensor | None) -> StepRate:
+        """The rate of a parameter, or of some rows of one."""
+        share = self._shares.get(name)
+        if share is None:
+            return at
+        return at._replace(rate=at.rate * (share if rows is None else share[rows]))
 
 
 class _Gradient(NamedTuple):

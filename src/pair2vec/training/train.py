@@ -31,10 +31,22 @@ from pair2vec.text.corpus import Corpus
 from pair2vec.text.vocabulary import SPECIAL_TOKENS
 from pair2vec.training.batches import nearest_words
 from pair2vec.training.checkpoint import check_begun
+from pair2vec.training.continuation import (
+    Continuation,
+    ContinuedWriter,
+    check_continued,
+    continue_from,
+)
 from pair2vec.training.distributed import SINGLE_PROCESS, ProcessGroup
-from pair2vec.training.publish import publish
-from pair2vec.training.recipes import Recipe, recipe_from_json
-from pair2vec.training.trainer import AuxiliaryTask, RunContext, Trainer, TrainingProgress
+from pair2vec.training.publish import CheckpointPublisher, NetworkWriter, publish
+from pair2vec.training.recipes import ContinuedRecipe, Recipe, recipe_from_json
+from pair2vec.training.trainer import (
+    AuxiliaryTask,
+    RunContext,
+    TrainedNetwork,
+    Trainer,
+    TrainingProgress,
+)
 from pair2vec.word_vectors.carry_over import carry_over
 from pair2vec.word_vectors.formats import fill_missing, random_vectors, read_word_vectors
 
@@ -59,12 +71,14 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
     *,
     vectors: Path | None = None,
     more_vectors: Path | None = None,
+    start: SavedModel | None = None,
     task: TaskSource | None = None,
     device: str = "auto",
     precision: Precision = "float32",
     resume: bool = False,
     overwrite: bool = False,
     report: Callable[[TrainingProgress], None] = lambda _: None,
+    show: Callable[[TrainingProgress], None] = lambda _: None,
     should_stop: Callable[[], bool] = lambda: False,
     ranks: ProcessGroup = SINGLE_PROCESS,
 ) -> SavedModel:
@@ -77,26 +91,29 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
         vectors: Word vectors to start from; random ones otherwise.
         more_vectors: Word vectors of any dimension for words that `vectors` lacks, or that are
             rare in the corpus (`word_vectors.carry_over`).
+        start: A published model to go on from (`training.continuation`); word vectors are then
+            those of words that it lacks, of any dimension.
         task: Trained in turns with the objective, and published with the model.
         device: "auto", "cpu", "cuda" or "cuda:N".
         precision: Of the published model.
         resume: Resume from the last checkpoint.
         overwrite: Replace a model, or a training that was begun.
-        report: Called with the metrics now and then.
+        report: Called with the metrics after every `report_steps`.
+        show: Called about once a second, for a display.
         should_stop: Called after each step.
         ranks: The process group; rank 0 writes, and every rank gets the model.
     """
     resume = resume or ranks.restarted
     # Everything that can be wrong with the call, before anything is written.
-    if vectors is None and not recipe.training.epochs:
-        raise UsageError(f"recipe {recipe.name} trains nothing: give the --vectors to publish")
-    if more_vectors and vectors is None:
-        raise UsageError(f"--more-vectors {more_vectors}: need --vectors to be mapped to")
+    _check_call(recipe, vectors, more_vectors, start, out)
     job = _job_folder(corpus, out, recipe, vectors, more_vectors)
+    if start:
+        job = replace(job, identity={**job.identity, "from": start.fingerprint})
     if task is not None:
         job = replace(job, identity={**job.identity, **task.identity})
     torch_device = find_device(device, ranks.local_rank)
-    initial = _read_vectors(corpus, recipe, vectors, more_vectors) if vectors else None
+    begun = _begin(corpus, recipe, vectors, more_vectors, start)
+    corpus = begun.corpus
     with ExitStack() as held:
         with ranks.rank_zero_first() as is_rank_zero:
             if is_rank_zero:
@@ -110,32 +127,89 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
                 "train into a folder that all ranks share"
             )
         neighbours = None
-        if initial is not None:
+        if begun.vectors is not None:
             # Rank 0 computes the table, unless it is cached; the others then read it.
             with ranks.rank_zero_first() as is_rank_zero:
                 if is_rank_zero:
-                    neighbours = _neighbours(corpus, recipe, initial, torch_device)
+                    neighbours = _neighbours(corpus, recipe, begun.vectors, torch_device)
             if not is_rank_zero:
-                neighbours = _neighbours(corpus, recipe, initial, torch_device)
+                neighbours = _neighbours(corpus, recipe, begun.vectors, torch_device)
         elif recipe.negatives.typed:
             _log.warning(
                 "without --vectors there are no neighbours to draw typed negatives from: "
                 "all negative words are drawn by frequency"
             )
-        context = RunContext(out / TRAINING_FOLDER, torch_device, report, should_stop, ranks)
+        write = (
+            ContinuedWriter(begun.continuation)
+            if begun.continuation
+            else NetworkWriter(corpus, vectors)
+        )
+        context = RunContext(
+            out / TRAINING_FOLDER,
+            torch_device,
+            report,
+            should_stop,
+            ranks,
+            show=show,
+            publish_checkpoint=CheckpointPublisher(write, out, precision),
+        )
         trainer = Trainer(
             corpus,
             recipe,
-            initial_word_vectors(corpus, recipe, initial),
+            begun.start,
             neighbours,
             context,
             task.make(torch_device) if task else None,
         )
-        del initial  # as large as the tables it was copied into
+        del begun  # its vectors are as large as the tables they were copied into
         with torch_threads(recipe.training.threads), select_device(torch_device):
             if not trainer.run():
                 raise Interrupted
-        return publish(trainer, corpus, out, precision, overwrite=overwrite or resume)
+        return publish(trainer, write, out, precision, overwrite=overwrite or resume)
+
+
+def _check_call(
+    recipe: Recipe,
+    vectors: Path | None,
+    more_vectors: Path | None,
+    start: SavedModel | None,
+    out: Path,
+) -> None:
+    """Refuse what does not fit together."""
+    if start:
+        check_continued(start, recipe, out)
+    elif isinstance(recipe, ContinuedRecipe):
+        raise UsageError(f"{out}: was begun --from a model; give it again")
+    if not (start or vectors or recipe.training.epochs):
+        raise UsageError(f"recipe {recipe.name} trains nothing: give the --vectors to publish")
+    if more_vectors and vectors is None:
+        raise UsageError(f"--more-vectors {more_vectors}: need --vectors to be mapped to")
+
+
+class _Beginning(NamedTuple):
+    """What a run begins with."""
+
+    corpus: Corpus
+    vectors: Tensor | None
+    """By which words are near each other."""
+    start: Tensor | TrainedNetwork
+    continuation: Continuation | None
+
+
+def _begin(
+    corpus: Corpus,
+    recipe: Recipe,
+    vectors: Path | None,
+    more_vectors: Path | None,
+    start: SavedModel | None,
+) -> _Beginning:
+    """Vectors for all words, from the files or from a model."""
+    if start and isinstance(recipe, ContinuedRecipe):
+        files = [path for path in (vectors, more_vectors) if path]
+        begun = continue_from(start, corpus, recipe.continued, files)
+        return _Beginning(begun.corpus, begun.trained.network.pair_words, begun.trained, begun)
+    initial = _read_vectors(corpus, recipe, vectors, more_vectors) if vectors else None
+    return _Beginning(corpus, initial, initial_word_vectors(corpus, recipe, initial), None)
 
 
 def begun_recipe(out: Path) -> Recipe | None:
@@ -215,27 +289,38 @@ def _neighbours(
     """The table of nearest words, computed once for these vectors and kept beside the corpus."""
     if not recipe.negatives.typed or not recipe.training.epochs:
         return None
-    # Words that never occur come last. As negatives alone they would learn to fit no context.
-    vectors = vectors[: len(SPECIAL_TOKENS) + np.count_nonzero(corpus.vocabulary.counts)]
+    # Without words that never occur: as negatives alone they would learn to fit no context.
+    special = len(SPECIAL_TOKENS)
+    occurs = corpus.vocabulary.counts > 0
+    occurs[:special] = True
+    ids = torch.from_numpy(np.flatnonzero(occurs))
+    vectors = vectors[ids]
     # Neither a special token nor the word itself is a neighbour.
-    candidates = len(vectors) - len(SPECIAL_TOKENS) - 1
+    candidates = len(vectors) - special - 1
     count = min(recipe.negatives.neighbours, candidates)
     if count < 1:
         return None
+    table = torch.zeros(len(occurs), count, dtype=torch.int32)
+    table[ids] = ids[_nearest_words(corpus.folder, vectors, count, device).long()].int()
+    return table
+
+
+def _nearest_words(folder: Path, vectors: Tensor, count: int, device: torch.device) -> Tensor:
+    """`nearest_words`, from a file in `folder` where it was computed before."""
     checksum = hashlib.sha256(vectors.numpy().tobytes()).hexdigest()[:16]
     name = f"neighbours-{count}-{checksum}"
-    with exclusive_lock(corpus.folder, wait=True):
-        for path in corpus.folder.glob(f"{name}-*.npy"):
+    with exclusive_lock(folder, wait=True):
+        for path in folder.glob(f"{name}-*.npy"):
             content = path.read_bytes()
             if path.name == _named_by_content(name, content):
                 return torch.from_numpy(np.load(io.BytesIO(content)))
             _log.warning("%s: is damaged; it is computed again", path)
             path.unlink()
-        sweep_partial_files(corpus.folder)
+        sweep_partial_files(folder)
         table = nearest_words(vectors.to(device), count)
         buffer = io.BytesIO()
         np.save(buffer, table.numpy())
-        write_file(corpus.folder / _named_by_content(name, buffer.getvalue()), buffer.getvalue())
+        write_file(folder / _named_by_content(name, buffer.getvalue()), buffer.getvalue())
     return table
 
 

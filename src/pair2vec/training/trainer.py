@@ -6,7 +6,7 @@ A run can be resumed from any checkpoint, and is then the same run, to the bit.
 import logging
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn, Protocol
@@ -30,6 +30,7 @@ from pair2vec.training.checkpoint import (
 )
 from pair2vec.training.cuda_graph_step import CudaGraphStep, DistributedCudaGraphStep
 from pair2vec.training.distributed import SINGLE_PROCESS, ProcessGroup
+from pair2vec.training.forecast import Forecast, RunSize, memory_needed
 from pair2vec.training.metrics import (
     METRICS_DELAY,
     AsyncMetrics,
@@ -57,6 +58,8 @@ class TrainingProgress(NamedTuple):
     step: int
     total_steps: int
     metrics: dict[str, float]
+    seconds_left: float | None = None
+    """To the published model; None as long as nothing can be said."""
 
 
 @dataclass(frozen=True)
@@ -67,10 +70,15 @@ class RunContext:
     """For checkpoints and metrics."""
     device: torch.device
     report: Callable[[TrainingProgress], None]
+    """Called at fixed steps, with the metrics that are written."""
     should_stop: Callable[[], bool]
     """Called after every step; True ends the run with a checkpoint."""
     ranks: ProcessGroup = SINGLE_PROCESS
     """All hold the same weights; rank 0 alone writes files."""
+    show: Callable[[TrainingProgress], None] = lambda _: None
+    """Called between reports about once a second, with what is known by then."""
+    publish_checkpoint: Callable[["Trainer"], None] = lambda _: None
+    """Called by rank 0 after it wrote a checkpoint of an unfinished run."""
 
 
 class PublishedPart(NamedTuple):
@@ -119,6 +127,13 @@ class NoAuxiliaryTask:
         return PublishedPart({}, {})
 
 
+class TrainedNetwork(NamedTuple):
+    """A network to go on from, and which of its parameters learn more slowly (`StepModel`)."""
+
+    network: Network
+    shares: Mapping[str, Tensor]
+
+
 class DivergedError(Pair2vecError):
     """The loss or its gradient is not finite."""
 
@@ -130,7 +145,7 @@ class Trainer:
         self,
         corpus: Corpus,
         recipe: Recipe,
-        vectors: Tensor,
+        start: Tensor | TrainedNetwork,
         neighbours: Tensor | None,
         run_context: RunContext,
         auxiliary: AuxiliaryTask | None = None,
@@ -140,7 +155,8 @@ class Trainer:
         Args:
             corpus: What to train on.
             recipe: All settings.
-            vectors: (V, D), the initial values of both word tables.
+            start: (V, D), the initial values of both word tables of a new network; or one that
+                has learnt before.
             neighbours: Of `nearest_words`, for typed negatives; None for no such negatives.
             run_context: Folder, device, callbacks and ranks.
             auxiliary: Another loss, in turns with the objective; none by default.
@@ -156,11 +172,10 @@ class Trainer:
                 f"training.batch is {self._config.batch}, which {self.ranks.world_size} ranks "
                 "cannot share; raise it, or train on fewer"
             )
-        generator = torch.Generator().manual_seed(self._config.seed)
-        self.network = Network(len(corpus.vocabulary), recipe.pair, recipe.context, generator)
-        self.network.pair_words.copy_(vectors)
-        self.network.context_words.copy_(vectors)
-        self.network.to(device)
+        if isinstance(start, Tensor):
+            start = TrainedNetwork(_new_network(recipe, start), {})
+        self.network = start.network.to(device)
+        self._shares = {name: share.to(device) for name, share in start.shares.items()}
         triples = TripleStream(corpus, recipe.triples)
         self._negatives = NegativeSampler.of_triples(
             recipe.negatives, corpus.vocabulary.counts, triples, neighbours, device
@@ -169,7 +184,7 @@ class Trainer:
         self._batch_stream = BatchStream(source)
         self._validation = Validation(source)
         self._optimiser = OPTIMISERS[self._config.optimiser]()
-        self.total_steps = self._count_steps(triples)
+        self.size = self._run_size(triples)
         self._train_step = self._make_step()
         self._async_metrics = AsyncMetrics(device)
         self._schedule = SCHEDULES[self._config.schedule](
@@ -184,16 +199,27 @@ class Trainer:
         self._averages = Averages()
         self.last_metrics: dict[str, float] = {}
         self._last_checkpoint = time.monotonic()
+        self._is_forecast = False
 
-    def _count_steps(self, triples: TripleStream) -> int:
-        if not self._config.epochs:
-            return 0
-        by_epochs = self._config.epochs * triples.expected_triples() // self._config.batch
-        return min(self._config.steps or by_epochs, by_epochs) or 1
+    def _run_size(self, triples: TripleStream) -> RunSize:
+        config, steps, in_epoch = self._config, 0, 0
+        if config.epochs:
+            in_epoch = triples.expected_triples()
+            by_epochs = config.epochs * in_epoch // config.batch
+            steps = min(config.steps or by_epochs, by_epochs) or 1
+        memory = memory_needed(self.recipe, len(self._vocabulary))
+        return RunSize(in_epoch, steps, config.batch, memory)
+
+    @property
+    def total_steps(self) -> int:
+        return self.size.steps
 
     def _make_step(self) -> Step:
-        model = StepModel(self.network, self._optimiser, self._config, self._negatives.typed)
-        if not uses_cuda_graph(self._config.step_mode, self._run_context.device):
+        model = StepModel(
+            self.network, self._optimiser, self._config, self._negatives.typed, self._shares
+        )
+        captured = uses_cuda_graph(self._config.step_mode, self._run_context.device)
+        if self._shares or not captured:
             return PlainStep(model, self.ranks)
         if self.ranks.world_size == 1:
             return CudaGraphStep(model)
@@ -210,18 +236,26 @@ class Trainer:
         if checkpoint is not None:
             self._restore(checkpoint)
         self._log_start()
+        self._forecast = Forecast(self.size, self.recipe, len(self._vocabulary), self.step)
         with self._open_metrics() as metrics:
             for batch, position in self._batches():
                 self._train_on(batch)
                 self.step += 1
                 self._position = position
+                is_shown = self._forecast.is_due(self.step)
                 if self.step % self._config.report_steps == 0:
                     self._report(metrics)
+                elif is_shown:
+                    averages = self._averages.so_far(self._config.batch)
+                    rate = {"rate": self._schedule.rate(self.step)}
+                    self._run_context.show(self._progress({**rate, **averages}))
                 if self.step % self._config.validation_steps == 0 and self._has_converged(metrics):
                     break
                 is_due, is_stopped = self._checkpoint_or_stop()
                 if is_due or is_stopped:
-                    self.write_checkpoint()
+                    with self._forecast.aside():
+                        self.write_checkpoint()
+                        self._publish_checkpoint()
                 if is_stopped:
                     return False
             self.write_checkpoint()
@@ -248,6 +282,7 @@ class Trainer:
         if self.ranks.rank == 0 and self.step < self.total_steps:
             step_name = "plain" if isinstance(self._train_step, PlainStep) else "CUDA-graph"
             _log.info("training with the %s step on %s", step_name, self._run_context.device.type)
+            _log.info("%s", self.size)
 
     def _open_metrics(self) -> Metrics:
         if self.ranks.rank:
@@ -315,17 +350,24 @@ class Trainer:
             **self._averages.take(self._config.batch),
         }
         metrics.write(self.last_metrics)
-        self._run_context.report(TrainingProgress(self.step, self.total_steps, self.last_metrics))
+        self._run_context.report(self._progress(self.last_metrics))
+
+    def _progress(self, metrics: dict[str, float]) -> TrainingProgress:
+        left = self._forecast.seconds_left(self.step)
+        if left is not None and not self._is_forecast:
+            self._is_forecast = True
+            if self.ranks.rank == 0:
+                _log.info("%s", self._forecast.message(self.step, left))
+        return TrainingProgress(self.step, self.total_steps, metrics, left)
 
     def _has_converged(self, metrics: Metrics) -> bool:
         """Validate; True when the loss has not fallen for `patience` validations."""
-        loss = self.validate()
+        with self._forecast.aside(validation=True):
+            loss = self.validate()
         if loss is None:
             return False
         metrics.write({"step": self.step, "triples": self.triples, "validation_loss": loss})
-        self._run_context.report(
-            TrainingProgress(self.step, self.total_steps, {"validation_loss": loss})
-        )
+        self._run_context.report(self._progress({"validation_loss": loss}))
         self._validation.observe(loss)
         return self._validation.has_converged
 
@@ -341,6 +383,12 @@ class Trainer:
             if is_rank_zero:
                 write_checkpoint(self._run_context.folder, self._checkpoint())
         return checkpoint_path(self._run_context.folder, self.step)
+
+    def _publish_checkpoint(self) -> None:
+        if self.step < self.total_steps:
+            with self.ranks.rank_zero_first() as is_rank_zero:
+                if is_rank_zero:
+                    self._run_context.publish_checkpoint(self)
 
     def _checkpoint(self) -> Checkpoint:
         tensors = {f"network.{name}": value for name, value in self.network.state_dict().items()}
@@ -379,6 +427,14 @@ class Trainer:
         self.step = checkpoint.step
         self._position = EpochPosition(*state["place"])
         _log.info("resumed from step %d", self.step)
+
+
+def _new_network(recipe: Recipe, vectors: Tensor) -> Network:
+    generator = torch.Generator().manual_seed(recipe.training.seed)
+    network = Network(len(vectors), recipe.pair, recipe.context, generator)
+    network.pair_words.copy_(vectors)
+    network.context_words.copy_(vectors)
+    return network
 
 
 class Validation:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +13,25 @@ from pair2vec.ranges import Count, Range, Seed, Size, check_ranges
 from pair2vec.text.corpus import Corpus, Shard
 from pair2vec.text.vocabulary import SPECIAL_TOKENS
 
-EpochReport = Callable[[int, int], None]
-"""Called after each epoch with the number of epochs done and in total."""
+
+class VectorsProgress(NamedTuple):
+    """How far training is; the words of an epoch are the tokens of the corpus."""
+
+    words: int
+    total_words: int
+
+
+VectorsReport = Callable[[VectorsProgress], None]
+"""Called many times in each epoch, and at its end; perhaps from another thread."""
+
+SMALL_CORPUS = 20_000_000
+"""In tokens: with fewer, 100 dimensions are learned as well as 300, in a fraction of the time."""
 
 SAMPLING_THRESHOLD = 1e-4
 """Of subsampling frequent words: fastText's default, not gensim's."""
 
 _LEARNING_RATE = 0.05  # fastText's default, not gensim's
-_SENTENCES_AT_ONCE = 10_000
+_SENTENCES_AT_ONCE = 1_000
 _MAX_SENTENCE = 10_000  # in words; gensim drops the rest
 
 
@@ -47,6 +58,11 @@ class FasttextConfig:
         return min(2_000_000, 20 * words)
 
 
+def fitting_dimension(tokens: int) -> int:
+    """The dimension for a corpus of so many tokens: 300, as is usual, or 100 if it is small."""
+    return 100 if tokens < SMALL_CORPUS else FasttextConfig().dimension
+
+
 def check_positive(name: str, value: int) -> None:
     if value < 1:
         raise UsageError(f"{name} is {value}; it must be 1 or more")
@@ -69,7 +85,7 @@ def train_fasttext(
     config: FasttextConfig,
     *,
     workers: int,
-    report: EpochReport | None = None,
+    report: VectorsReport = lambda _: None,
 ) -> NDArray[np.float32]:
     """Train word vectors on the sentences of `corpus`.
 
@@ -77,7 +93,7 @@ def train_fasttext(
         corpus: Its vocabulary gets the vectors.
         config: The hyperparameters.
         workers: Threads; the vectors are reproducible only with one.
-        report: Called after each epoch.
+        report: Called with the words that gensim has taken, somewhat before they are learned.
 
     Returns:
         A row for each id; those of the special tokens are zero.
@@ -90,10 +106,9 @@ def train_fasttext(
     model.build_vocab_from_freq(dict(zip(words, counts, strict=True)))
     assert model.wv.index_to_key == words
     model.train(
-        _Sentences(corpus),
+        _Sentences(corpus, config.epochs, report),
         total_words=corpus.manifest.tokens,
         epochs=config.epochs,
-        callbacks=[_ProgressCallback(report, config.epochs)] if report else [],
     )
     vectors = np.zeros((len(corpus.vocabulary), config.dimension), np.float32)
     vectors[len(SPECIAL_TOKENS) :] = model.wv.vectors
@@ -128,14 +143,21 @@ def _new_model(config: FasttextConfig, buckets: int, workers: int) -> Any:  # no
 class _Sentences:
     """A corpus as lists of words, iterated once per epoch."""
 
-    def __init__(self, corpus: Corpus) -> None:
+    def __init__(
+        self, corpus: Corpus, epochs: int = 1, report: VectorsReport = lambda _: None
+    ) -> None:
         self._shards = corpus.shards
         self._words = corpus.vocabulary.words
+        self._report = report
+        self._given, self._total = 0, epochs * corpus.manifest.tokens
 
     def __iter__(self) -> Iterator[list[str]]:
         for shard in self._shards:
             for first in range(0, len(shard.sentences) - 1, _SENTENCES_AT_ONCE):
-                yield from self._decode(shard, first)
+                for words in self._decode(shard, first):
+                    self._given += len(words)
+                    yield words
+                self._report(VectorsProgress(self._given, self._total))
 
     def _decode(self, shard: Shard, first: int) -> Iterator[list[str]]:
         """Up to `_SENTENCES_AT_ONCE` sentences, looked up in one go."""
@@ -146,25 +168,3 @@ class _Sentences:
             end = next_start - 1
             for part in range(start, end, _MAX_SENTENCE):
                 yield words[part : min(end, part + _MAX_SENTENCE)]
-
-
-class _ProgressCallback:
-    """gensim's callback protocol; its base class would mean importing gensim."""
-
-    def __init__(self, report: EpochReport, epochs: int) -> None:
-        self._report = report
-        self._epochs = epochs
-        self._done = 0
-
-    def on_train_begin(self, model: object) -> None:
-        pass
-
-    def on_epoch_begin(self, model: object) -> None:
-        pass
-
-    def on_epoch_end(self, model: object) -> None:
-        self._done += 1
-        self._report(self._done, self._epochs)
-
-    def on_train_end(self, model: object) -> None:
-        pass

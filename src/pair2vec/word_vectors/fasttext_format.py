@@ -53,7 +53,7 @@ class _SubwordRows(NamedTuple):
 @np.errstate(over="ignore", invalid="ignore")
 def read_fasttext_model(stream: ByteStream, matcher: WordMatcher) -> FloatArray:
     """The vectors of a fastText model, as fastText's ``print-word-vectors`` computes them."""
-    model = _read_header(stream)
+    model = read_header(stream)
     subwords = _subword_rows(model, _matched_entries(stream, model, matcher))
     quantised, *shape = struct.unpack("<?2q", stream.read_exactly(17, "the matrix's header"))
     if quantised:
@@ -69,7 +69,8 @@ def read_fasttext_model(stream: ByteStream, matcher: WordMatcher) -> FloatArray:
     return vectors
 
 
-def _read_header(stream: ByteStream) -> FasttextModel:
+def read_header(stream: ByteStream) -> FasttextModel:
+    """The sizes of a fastText model, at its beginning."""
     header = stream.read_exactly(92, "its first bytes")
     # Magic, version, twelve integers and the sampling threshold; then the dictionary's sizes.
     fields = struct.unpack("<2i12id3i2q", header)

@@ -20,7 +20,7 @@ import lzma
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -34,9 +34,11 @@ from pair2vec.errors import InputError, UsageError
 from pair2vec.runtime.storage import writing
 from pair2vec.text.sources import Source
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
-from pair2vec.word_vectors.fasttext_format import MAGIC, read_fasttext_model
+from pair2vec.word_vectors.fasttext_format import MAGIC, read_fasttext_model, read_header
 from pair2vec.word_vectors.vector_file import (
     MAX_DIMENSION,
+    PHRASE_JOINT,
+    AllWords,
     ByteStream,
     FirstWords,
     VocabularyMatcher,
@@ -75,7 +77,8 @@ def read_word_vectors(path: str | os.PathLike[str], vocabulary: Vocabulary) -> W
     """The vectors of `vocabulary`'s words in a file.
 
     A word spelled in the file exactly as in the vocabulary is preferred; else the first (the most
-    frequent) that equals it up to case and composition of accents.
+    frequent) that equals it up to case and composition of accents. A phrase has blanks or
+    underscores in the file.
 
     Raises:
         InputError: the file does not exist, is damaged, or has none of the words.
@@ -90,6 +93,28 @@ def read_word_vectors(path: str | os.PathLike[str], vocabulary: Vocabulary) -> W
             "vocabulary; are they of the same language?"
         )
     return WordVectors(vocabulary, vectors, found)
+
+
+def vector_dimension(path: str | os.PathLike[str]) -> int:
+    """The dimension of the vectors in a file, from its beginning.
+
+    Raises:
+        InputError: the file does not exist, or holds something else.
+    """
+    with _open_stream(os.fspath(path)) as stream:
+        is_fasttext = stream.peek(len(MAGIC)) == MAGIC
+        return (read_header(stream) if is_fasttext else _open_table(stream)).dimension
+
+
+def read_all_vectors(path: str | os.PathLike[str]) -> WordVectors:
+    """The vectors of all words of a file, in lower case; of a fastText model those it lists.
+
+    Raises:
+        InputError: the file does not exist, or is damaged.
+    """
+    words = AllWords()
+    _read_file(os.fspath(path), words)
+    return read_word_vectors(path, Vocabulary((word, 1) for word in words.folded))
 
 
 def read_first_vectors(path: str | os.PathLike[str], count: int) -> FloatArray:
@@ -135,12 +160,14 @@ def write_vec(
 ) -> None:
     """Write word2vec text atomically; the suffix ``.gz``, ``.bz2`` or ``.xz`` compresses it.
 
-    Values have nine digits, which represent a float32 exactly.
+    Values have nine digits, which represent a float32 exactly. A blank in a phrase is written as an
+    underscore.
     """
     path = Path(path)
     if vectors.ndim != 2 or len(words) != len(vectors):
         raise UsageError(f"{len(words):,} words but vectors of shape {vectors.shape}")
-    for number, word in enumerate(words):
+    spelled = [word.replace(" ", PHRASE_JOINT) for word in words]
+    for number, word in enumerate(spelled):
         if word.split() != [word]:
             raise UsageError(f"word {number}, {word!r}: the format has no room for white space")
     with writing(path) as stored, _compressing(stored, path.suffix) as file:
@@ -148,7 +175,7 @@ def write_vec(
         line = "%s" + " %.9g" * vectors.shape[1] + "\n"
         file.writelines(
             (line % (word, *row.tolist())).encode()
-            for word, row in zip(words, vectors, strict=True)
+            for word, row in zip(spelled, vectors, strict=True)
         )
 
 
@@ -163,22 +190,25 @@ def _compressing(
     return lzma.LZMAFile(file, "wb") if suffix == ".xz" else nullcontext(file)
 
 
-def _read_file(name: str, matcher: WordMatcher) -> FloatArray:
+@contextmanager
+def _open_stream(name: str) -> Iterator[ByteStream]:
     if not Path(name).exists():
         raise InputError(f"{name}: no such file")
     if Path(name).is_dir():
         raise InputError(f"{name}: a folder; name the file of word vectors in it")
     with Source(name) as source:
-        return _read(ByteStream(name, source.blocks(map)), matcher)
+        stream = ByteStream(name, source.blocks(map))
+        if not stream.peek(1):
+            raise stream.error("the file is empty")
+        yield stream
 
 
-def _read(stream: ByteStream, matcher: WordMatcher) -> FloatArray:
+def _read_file(name: str, matcher: WordMatcher) -> FloatArray:
     """Recognise the format and read it."""
-    if not stream.peek(1):
-        raise stream.error("the file is empty")
-    if stream.peek(len(MAGIC)) == MAGIC:
-        return read_fasttext_model(stream, matcher)
-    return _read_table(stream, _open_table(stream), matcher)
+    with _open_stream(name) as stream:
+        if stream.peek(len(MAGIC)) == MAGIC:
+            return read_fasttext_model(stream, matcher)
+        return _read_table(stream, _open_table(stream), matcher)
 
 
 class _Row(NamedTuple):
@@ -247,14 +277,17 @@ def _text_rows(
         if values == dimension:
             spelling, _, numbers = line.partition(b" ")
             yield _Row(number, spelling, numbers)
-        elif not _has_spaces_in_word(line, dimension):
+        elif _has_spaces_in_word(line, dimension):
+            spelling, *numbers_of_word = line.rsplit(b" ", dimension)
+            yield _Row(number, spelling, b" ".join(numbers_of_word))
+        else:
             raise stream.error(f"line {number:,} has {values:,} values instead of {dimension:,}")
     if rows < promised:
         raise stream.error(f"has {rows:,} of the {promised:,} rows line 1 says; fetch it again")
 
 
 def _has_spaces_in_word(line: bytes, dimension: int) -> bool:
-    """Whether there are too many fields because of a word such as GloVe's ". . ."."""
+    """Whether there are too many fields because of a phrase, or of GloVe's ". . ."."""
     word = line.rsplit(b" ", dimension)[0]
     return any(not _NUMBER.fullmatch(part) for part in word.split(b" ")[1:])
 

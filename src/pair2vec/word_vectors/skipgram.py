@@ -22,8 +22,9 @@ from pair2vec.text.corpus import Corpus
 from pair2vec.text.vocabulary import SPECIAL_TOKENS
 from pair2vec.word_vectors.fasttext import (
     SAMPLING_THRESHOLD,
-    EpochReport,
     FasttextConfig,
+    VectorsProgress,
+    VectorsReport,
     check_positive,
     corpus_words,
 )
@@ -43,6 +44,8 @@ SGD in its first epochs."""
 _MIN_STEPS = 500
 """Per epoch: a small corpus is trained on in smaller batches."""
 
+_REPORT_STEPS = 50
+
 _IDS_AT_ONCE = 1 << 26
 
 
@@ -52,7 +55,7 @@ def train_skipgram(
     *,
     batch: int = 65536,
     device: torch.device,
-    report: EpochReport | None = None,
+    report: VectorsReport = lambda _: None,
 ) -> NDArray[np.float32]:
     """Train word vectors on the sentences of `corpus`.
 
@@ -61,7 +64,7 @@ def train_skipgram(
         config: The hyperparameters; on a CPU the vectors are reproducible by their seed.
         batch: About the most pairs of words per step; fewer where the corpus is small.
         device: Where to train.
-        report: Called after each epoch.
+        report: Called with the words trained on, every few dozen steps.
 
     Returns:
         A row for each id; those of the special tokens are zero.
@@ -75,7 +78,7 @@ def train_skipgram(
     model = SkipGram(subwords, config.dimension, generator)
     sampler = WordSampler.smoothed(counts, _NEGATIVES_EXPONENT, device)
     keep = torch.from_numpy(keep_probability(counts)).to(device)
-    corpus_ids = _corpus_ids(corpus, device)
+    corpus_ids, tokens = _corpus_ids(corpus, device), corpus.manifest.tokens
     for epoch in range(config.epochs):
         ids = subsample(corpus_ids, keep, generator)
         centres = _centres_per_step(batch, config.window, len(ids))
@@ -85,8 +88,9 @@ def train_skipgram(
             shape = (centres // CENTRES_PER_GROUP, config.negative * (config.window + 1))
             rate = _LEARNING_RATE * (1 - (epoch + step / steps) / config.epochs)
             model.step(pairs, sampler.draw(shape, generator), config.negative, rate)
-        if report is not None:
-            report(epoch + 1, config.epochs)
+            if step % _REPORT_STEPS == _REPORT_STEPS - 1 or step == steps - 1:
+                done = epoch * tokens + (step + 1) * tokens // steps
+                report(VectorsProgress(done, config.epochs * tokens))
     return model.word_vectors()
 
 

@@ -4,11 +4,15 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from pair2vec.errors import InputError
+from pair2vec.text.phrases import phrases_in
 from pair2vec.text.sentences import fold
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 
 MAX_DIMENSION = 1 << 16
 """A file that claims more is of another format, or damaged."""
+
+PHRASE_JOINT = "_"
+"""Between the words of a phrase, where a format has no room for blanks."""
 
 _MAX_FIELD = 1 << 24
 """Bytes; a file with a longer line or word is of another format."""
@@ -93,6 +97,22 @@ class FirstWords:
         return self.matched - 1
 
 
+class AllWords:
+    """Matches nothing, and collects all words of a file, up to case."""
+
+    ids = 0
+
+    def __init__(self) -> None:
+        self.folded: dict[str, None] = {}
+        """In the order of the file, without special tokens."""
+
+    def match(self, spelling: bytes) -> int | None:
+        word = fold(spelling.decode("utf-8", "replace"))
+        if word not in SPECIAL_TOKENS:
+            self.folded[word] = None
+        return None
+
+
 class VocabularyMatcher:
     """Matches the words of a file to a vocabulary: exact spelling before case-folded spelling."""
 
@@ -101,6 +121,9 @@ class VocabularyMatcher:
         self._word_ids = {
             word: word_id for word, word_id in vocabulary.ids.items() if word not in SPECIAL_TOKENS
         }
+        for phrase in phrases_in(vocabulary.words):
+            # A word of the text that is spelled so, goes first.
+            self._word_ids.setdefault(phrase.replace(" ", PHRASE_JOINT), vocabulary.ids[phrase])
         self._exact: set[int] = set()
         self._folded: set[int] = set()
 

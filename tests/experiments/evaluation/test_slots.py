@@ -17,7 +17,7 @@ from pair2vec.experiments.evaluation.slots import (
     read_judgements,
     slot_table,
 )
-from pair2vec.query.search import Match
+from pair2vec.query.search import PAPER_WEIGHTS, Match, SlotWeights
 from pair2vec.text.sentences import tokenize
 
 ROWS = paper_rows()
@@ -43,7 +43,9 @@ def test_the_table_has_the_papers_seven_relations_and_fourteen_words() -> None:
 def test_every_row_has_the_models_best_three(model: Pair2vec) -> None:
     for filled in fill_rows(model, ROWS):
         row = filled.row
-        assert list(filled.answers) == model.fill(row.pattern, x=row.x, top=3)
+        assert list(filled.answers) == model.fill(
+            row.pattern, x=row.x, top=3, weights=PAPER_WEIGHTS, all_words=True
+        )
         assert len(filled.answers) == 3
         assert not filled.unknown
         assert set(filled.shared) == {match.word for match in filled.answers} & set(row.paper)
@@ -62,7 +64,10 @@ def test_the_models_correct_words_are_those_the_judgement_accepts(model: Pair2ve
 def test_a_prior_is_the_one_of_fill(model: Pair2vec) -> None:
     filled = fill_rows(model, ROWS, prior=0.5)
     for row, answers, _ in filled:
-        assert list(answers) == model.fill(row.pattern, x=row.x, top=3, prior=0.5)
+        weights = SlotWeights(0, 0.5)
+        assert list(answers) == model.fill(
+            row.pattern, x=row.x, top=3, weights=weights, all_words=True
+        )
     assert [f.answers for f in filled] != [f.answers for f in fill_rows(model, ROWS)]
     with pytest.raises(UsageError, match="prior is -1"):
         fill_rows(model, ROWS, prior=-1)

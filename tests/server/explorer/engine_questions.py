@@ -38,6 +38,8 @@ _PATTERNS = (
     *("X and Y", "X or Y", "neither X nor Y", "in X , Y .", "X such as Y ,", "<s> X is Y"),
     *("X , a famous Y ,", "not X but Y", "from X to Y .", "X 's Y", "X is a kind of Y", "X ( Y )"),
 )
+_LONG_PATTERNS = ("Y such as X", "the name of X is Y", "a kind of X or Y ,", "New York X , Y")
+"""That the nearest pattern of a context is asked in place of."""
 _FRAMES = (
     *("The {0} is {1}.", "They {0} the {1} before noon.", "How do I {0} the {1}?", "It's not {0}."),
     *("Turn the {0} on", "She doesn't {0} a {1}.", "{1} was {0} in 1,990-95", "No {0}, {1} 20 km."),
@@ -91,8 +93,9 @@ class _Source:
 
 def _fill(source: _Source) -> Question:
     slot = source.random.choice("xy")
-    more = {"prior": 0.3} if source.random.random() < 0.3 else {}
-    return "fill", {"pattern": [source.pattern()], slot: source.pair()[slot], **more}
+    more = source.random.choice(({}, {}, {"prior": 0.3}, {"paper": True}, {"all_words": True}))
+    pattern = source.random.choice((*_PATTERNS, *_LONG_PATTERNS))
+    return "fill", {"pattern": [pattern], slot: source.pair()[slot], **more}
 
 
 def _analogy(source: _Source) -> Question:
@@ -102,8 +105,10 @@ def _analogy(source: _Source) -> Question:
 
 
 def _neighbours(source: _Source) -> Question:
-    relation = source.random.choice(({}, {"relation": "antonym"}, {"relation": "hypernym"}))
-    return "neighbours", {"word": source.pair()["x"], **relation}
+    more = source.random.choice(
+        ({}, {"relation": "antonym"}, {"relation": "hypernym", "all_words": True})
+    )
+    return "neighbours", {"word": source.pair()["x"], **more}
 
 
 def _words(source: _Source) -> Question:
@@ -116,7 +121,8 @@ def _mistake(source: _Source) -> Question:
     word = source.word()
     mistakes: tuple[Question, ...] = (
         ("relate", {"x": f"{word}qx", "y": "hot"}),
-        ("relate", {"x": f"{word} {word}", "y": "hot"}),
+        ("relate", {"x": " ", "y": "hot"}),
+        ("score", {"x": word, "y": f"{word} {word}", "pattern": "X or Y"}),
         ("score", {"x": word, "y": word, "pattern": "Y and X"}),
         ("score", {"x": word, "y": word, "pattern": "a b X or Y"}),
         ("fill", {"pattern": ["X or Y"]}),
@@ -136,7 +142,7 @@ _KINDS: dict[str, Callable[[_Source], Question]] = {
     "fill": _fill,
     "analogy": _analogy,
     "neighbours": _neighbours,
-    "nearest": lambda source: ("nearest", source.pair()),
+    "nearest": lambda source: ("nearest", {**source.pair(), "alpha": source.random.random()}),
     "mistake": _mistake,
 }
 
@@ -153,16 +159,18 @@ def python_answer(
         return error_content(error)
 
 
-def difference(expected: Any, found: Any) -> str | None:  # noqa: PLR0911 - by type
+def difference(  # noqa: PLR0911 - by type
+    expected: Any, found: Any, tolerance: float = TOLERANCE
+) -> str | None:
     """In what an answer of the engine differs from Python's; None if in nothing."""
     if isinstance(expected, float | int) and not isinstance(expected, bool):
-        margin = TOLERANCE * max(1.0, abs(expected) / 10)
+        margin = tolerance * max(1.0, abs(expected) / 10)
         return None if abs(expected - found) < margin else f"{expected} and {found}"
     if isinstance(expected, Mapping):
         parts = (
             f"{name}: {fault}"
             for name in expected
-            if (fault := difference(expected[name], found.get(name)))
+            if (fault := difference(expected[name], found.get(name), tolerance))
         )
         return next(parts, None)
     if not isinstance(expected, list):
@@ -174,10 +182,10 @@ def difference(expected: Any, found: Any) -> str | None:  # noqa: PLR0911 - by t
         return None if expected == found else f"{expected} and {found}"
     scores = {_name(one): _score(one) for one in expected}
     for own, other in zip(expected, found, strict=True):
-        if fault := difference(_score(own), _score(other)):
+        if fault := difference(_score(own), _score(other), tolerance):
             return f"{own}, {other}: {fault}"
         usual = scores.get(_name(other), _score(expected[-1]))
-        if _name(own) != _name(other) and abs(usual - _score(other)) >= TOLERANCE:
+        if _name(own) != _name(other) and abs(usual - _score(other)) >= tolerance:
             return f"{own} and {other}"
     return None
 

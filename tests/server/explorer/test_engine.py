@@ -22,11 +22,18 @@ from pair2vec.server.endpoints import ENDPOINTS, RELATION_ENDPOINTS, Resources
 from pair2vec.server.static_site import write_site
 from pair2vec.text.sentences import tokenize
 
-WORDS = """
+WORDS = [
+    *"""
     the of in , . or and either neither nor hot cold warm cool france paris japan tokyo cheap
     cheaper expensive fair unfair stop stopping enable disable noon is was a user x's u.s. café
-""".split()
-PAIRS = [("hot", "cold"), ("fair", "unfair"), ("cheap", "cheaper"), ("enable", "disable")]
+    new such as name kind 1990
+    """.split(),
+    *("new york", "york"),
+]
+PAIRS = [
+    *(("hot", "cold"), ("fair", "unfair"), ("New York", "new_york"), ("cheap", "cheaper")),
+    ("enable", "disable"),
+]
 ODD_TEXT = [
     *"a é ﬁ ß İ ' ’ - _ . , & ; ( ) [ ] < > / : % ! ? … 1 2 9 ½ ² ٣ 日 。 😀 's n't u.s.".split(
         " "
@@ -34,6 +41,13 @@ ODD_TEXT = [
     *("\u0301", "\u00ad", "\u200d", "\u00a0", "\u2028", "\n", "\t", "\x1c", "\x85", " ", "1,000.5"),
     *("http://a", "www.b", "formula_1", "&amp;", "&ampx", "&notit;", "&#65;", "&#x80;", "&#xfffe;"),
 ]
+
+
+KINDS = {
+    *("relate", "opposed", "pair", "score", "words", "fill", "analogy", "neighbours", "nearest")
+}
+ROUGH = 1e-3
+"""Of random weights, sums of large numbers that cancel out."""
 
 
 def asked(site: Path, questions: list[Question]) -> list[Any]:
@@ -76,15 +90,15 @@ def test_it_answers_as_python_does(
     model = tiny_model(tmp_path / "tiny", {"composition": composition}, precision, dimension)
     write_site(model, tmp_path / "site")
     questions = list(make_questions(WORDS, PAIRS, 700))
-    assert {name for name, _ in questions} == {
-        *("relate", "opposed", "pair", "score", "words", "fill", "analogy", "neighbours"),
-        "nearest",
-    }
+    assert {name for name, _ in questions} == KINDS
+    if composition == "multiply":
+        # R is symmetric: a hypernym is as probably a hyponym, and either may be named.
+        questions = [question for question in questions if question[0] != "neighbours"]
     endpoints = {endpoint.name: endpoint for endpoint in (*ENDPOINTS, *RELATION_ENDPOINTS)}
     expected = [python_answer(Resources(model), endpoints, question) for question in questions]
     found = asked(tmp_path / "site", questions)
     both = zip(questions, expected, found, strict=True)
-    faults = [(question, fault) for question, *pair in both if (fault := difference(*pair))]
+    faults = [(question, fault) for question, *pair in both if (fault := difference(*pair, ROUGH))]
     assert not faults
 
 

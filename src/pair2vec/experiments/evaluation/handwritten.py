@@ -209,7 +209,7 @@ def score_word_tab(model: Pair2vec, words: Sequence[JudgedWord]) -> WordTabScore
             judged.judge(match.relation, match.word),
         )
         for judged in known
-        for match in relations.typed_neighbours(judged.word, top=WORD_TAB_ENTRIES)
+        for match in relations.typed_neighbours(judged.word, top=WORD_TAB_ENTRIES, all_words=True)
     ]
     return WordTabScores(entries, [judged.word for judged in words if judged not in known])
 

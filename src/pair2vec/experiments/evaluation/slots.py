@@ -19,7 +19,7 @@ from rich.text import Text
 from pair2vec.api import Pair2vec
 from pair2vec.experiments.evaluation.results import RunResult, command_line, model_provenance
 from pair2vec.model.folder import SavedModel
-from pair2vec.query.search import Match, check_prior
+from pair2vec.query.search import Match, SlotWeights, slot_weights
 
 SLOT_ANSWERS = 3
 """How many words the paper shows for each x."""
@@ -121,20 +121,23 @@ def _read_data(name: str) -> str:
 
 
 def fill_rows(model: Pair2vec, rows: Iterable[SlotRow], prior: float = 0.0) -> list[FilledRow]:
-    """Each row with the model's best words, of the whole vocabulary.
+    """Each row with the model's best words by the paper's score, of the whole vocabulary.
 
     Args:
         model: The model to evaluate.
         rows: Of the table.
         prior: Of frequent words, as in `Pair2vec.fill`; the paper has none.
     """
-    return [_fill(model, row, check_prior(prior)) for row in rows]
+    weights = slot_weights(paper=True, prior=prior)
+    return [_fill(model, row, weights) for row in rows]
 
 
-def _fill(model: Pair2vec, row: SlotRow, prior: float) -> FilledRow:
+def _fill(model: Pair2vec, row: SlotRow, weights: SlotWeights) -> FilledRow:
     words = (row.x, *(word for word in row.pattern.split() if word not in {"X", "Y"}))
     unknown = tuple(word for word in words if word not in model.vocabulary)
-    answers = () if unknown else model.fill(row.pattern, x=row.x, top=SLOT_ANSWERS, prior=prior)
+    if unknown:
+        return FilledRow(row, (), unknown)
+    answers = model.fill(row.pattern, x=row.x, top=SLOT_ANSWERS, weights=weights, all_words=True)
     return FilledRow(row, tuple(answers), unknown)
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pair2vec.api import Pair2vec
 from pair2vec.experiments.miniworld.relations import WORLD_RELATIONS, Fact, context_of
 from pair2vec.experiments.miniworld.world import MiniWorld
-from pair2vec.query.search import Match
+from pair2vec.query.search import PAPER_WEIGHTS, Match
 from pair2vec.text.corpus import Corpus
 from pair2vec.text.patterns import context_text
 from pair2vec.theory.pmi import mvpmi
@@ -133,7 +133,8 @@ def answer_slots(
 
     def fill(question: SlotQuestion) -> list[Match]:
         pattern = with_sentence_boundaries(question.pattern)
-        return model.fill(pattern, x=question.x, top=len(corpus.vocabulary))
+        every = len(corpus.vocabulary)
+        return model.fill(pattern, x=question.x, top=every, weights=PAPER_WEIGHTS, all_words=True)
 
     return _answer(questions, fill, corpus)
 
@@ -145,7 +146,9 @@ def answer_analogies(
     everything = len(corpus.vocabulary)
     return _answer(
         questions,
-        lambda q: model.analogy(q.a, q.b, q.x, alpha=1.0, direction="forward", top=everything),
+        lambda q: model.analogy(
+            q.a, q.b, q.x, alpha=1.0, direction="forward", top=everything, all_words=True
+        ),
         corpus,
     )
 

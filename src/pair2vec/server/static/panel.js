@@ -1,6 +1,7 @@
 /** A panel: a form that is queried while it is filled in; its state is kept in the address. */
 
 import { addressOf, completeAddress, settleAddress, writeAddress } from "./address.js";
+import { notingComposed } from "./composed.js";
 import { element } from "./elements.js";
 import { wholeWords } from "./pattern.js";
 import { Requests } from "./requests.js";
@@ -119,8 +120,11 @@ export class Panel {
     clearTimeout(this.#pause);
     const state = this.#state();
     if (!this.#spec.isComplete(state)) return this.#requests.reset(this.#spec.hint);
+    const replace = this.#replace.bind(this);
     const showResults = async (get, results) => {
-      const summary = await this.#spec.answer(state, get, results);
+      const { getAndNote, notes } = notingComposed(get, replace);
+      const summary = await this.#spec.answer(state, getAndNote, results);
+      results.prepend(...notes());
       results.append(tools(results, this.#spec.name));
       this.#onAnswer();
       return summary;
@@ -129,7 +133,7 @@ export class Panel {
       this.#element.focus(); // the button that had it is removed
       this.#query();
     };
-    return this.#requests.run(showResults, { retry, replace: this.#replace.bind(this) });
+    return this.#requests.run(showResults, { retry, replace });
   }
 
   /** Replace a word in all fields, and query again. */

@@ -32,8 +32,8 @@ function edge() {
   return element("abbr", { title: "where a sentence begins or ends" }, "¦");
 }
 
-/** A regular expression for words that stand alone. */
+/** A regular expression for words and phrases that stand alone; a phrase goes before its words. */
 export function wholeWords(...words) {
-  const escaped = words.map((word) => word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&").replace(/'/g, "['’]"));
+  const escaped = words.toSorted((a, b) => b.length - a.length).map((word) => word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&").replace(/'/g, "['’]"));
   return new RegExp(`(?<![\\p{L}\\p{N}])(${escaped.join("|")})(?![\\p{L}\\p{N}])`, "giu");
 }

@@ -7,7 +7,7 @@
 import { ROWS_PER_BLOCK } from "./kernels.js";
 import { Layer } from "./pair_encoder.js";
 import { dot } from "./tensors.js";
-import { QuestionError, parsePattern, quoted } from "./text.js";
+import { QuestionError, nearestContextPattern, parsePattern, quoted } from "./text.js";
 import { BOUNDARY, SPECIAL, X, Y } from "./vocabulary.js";
 
 /** C: a BiLSTM over the words of a context, pooled by attention. */
@@ -139,8 +139,12 @@ export class PatternEncoder {
   #network;
   #open;
 
-  /** @param {{openWords: number, sentences: number}} options How many words, and sentences of the corpus. */
-  constructor(kernels, tensors, vocabulary, { openWords, sentences }) {
+  /**
+   * @param {{openWords: number, sentences: number, similar: (word: number, end: number) => number}}
+   *   options How many words, and sentences of the corpus; which word below an id is most like one.
+   */
+  constructor(kernels, tensors, vocabulary, { openWords, sentences, similar }) {
+    this.similar = similar;
     this.#network = new ContextNetwork(kernels, tensors);
     this.vocabulary = vocabulary;
     const last = Math.min(SPECIAL + openWords, this.#network.words);
@@ -175,20 +179,48 @@ export class PatternEncoder {
     return vectors;
   }
 
+  /**
+   * The nearest pattern to a typed one that C can read: with the form of a context, in which the
+   * most similar word that C has stands for each that it does not have.
+   *
+   * @returns {{text: string, isExchanged: boolean, reason: string}}
+   */
+  readable(text) {
+    const nearest = nearestContextPattern(text, this.vocabulary);
+    const { words } = this.vocabulary;
+    const { left, between, right } = this.#parse(nearest.text);
+    const rare = this.#rareWords({ left, between, right });
+    if (!rare.length) return nearest;
+    const read = (id) => words[rare.includes(id) ? this.similar(id, this.#network.words) : id];
+    const outer = (id) => (id === null ? [] : [read(id)]);
+    const tokens = [...outer(left), "X", ...between.map(read), "Y", ...outer(right)];
+    const tooRare = rare.map((id) => `${quoted(words[id])} is too rare for a pattern`);
+    const reason = [nearest.reason, ...tooRare].filter(Boolean).join("; ");
+    return { ...nearest, text: tokens.join(" "), reason };
+  }
+
+  #parse(text) {
+    const { left, between, right } = parsePattern(text, this.vocabulary);
+    const lookUp = (word) => (word === null ? null : this.vocabulary.lookUpToken(word));
+    return { left: lookUp(left), between: between.map(lookUp), right: lookUp(right) };
+  }
+
+  /** The words that C does not have. */
+  #rareWords({ left, between, right }) {
+    return [...new Set([left, ...between, right])].filter((id) => id !== null && id >= this.#network.words);
+  }
+
   #ids(text) {
-    const { vocabulary } = this;
-    const { left, between, right } = parsePattern(text, vocabulary.tokeniser);
-    const lookUp = (word) => (word === null ? null : vocabulary.lookUpToken(word));
-    const ids = { left: lookUp(left), between: between.map(lookUp), right: lookUp(right) };
-    const rarest = Math.max(ids.left ?? 0, ...ids.between, ids.right ?? 0);
-    if (rarest >= this.#network.words) {
-      const words = (this.#network.words - SPECIAL).toLocaleString("en");
-      throw new QuestionError(
-        `pattern ${quoted(text)}: ${quoted(vocabulary.words[rarest])} is too rare for a pattern; this model has the ` +
-          `${words} most frequent words there`,
-      );
-    }
-    return ids;
+    const { words } = this.vocabulary;
+    const ids = this.#parse(text);
+    const [rare] = this.#rareWords(ids);
+    if (rare === undefined) return ids;
+    const known = (this.#network.words - SPECIAL).toLocaleString("en");
+    const similar = words[this.similar(rare, this.#network.words)];
+    throw new QuestionError(
+      `pattern ${quoted(text)}: ${quoted(words[rare])} is too rare for a pattern; this model has the ${known} most ` +
+        `frequent words there; ${quoted(similar)} is like it`,
+    );
   }
 
   /** The contexts that a pattern stands for, with weights that sum to one. */

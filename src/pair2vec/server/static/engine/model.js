@@ -4,7 +4,7 @@ import { SentenceComparison } from "./opposed.js";
 import { vectorOf } from "./pair_encoder.js";
 import { readParameters } from "./parameters.js";
 import { Relations, matches } from "./relations.js";
-import { WordSearch, analogousPairs, pairCosines, topK } from "./search.js";
+import { WordSearch, analogousPairs, offsetCosines, pairCosines, topK } from "./search.js";
 import { PairSpace } from "./space.js";
 import { Tensors, dot, normalise } from "./tensors.js";
 import { QuestionError, Tokeniser, quoted } from "./text.js";
@@ -45,6 +45,7 @@ export class Model {
     const { engine, config, derived } = files;
     const tokeniser = new Tokeniser(engine.entities);
     this.facts = engine.facts;
+    this.constants = engine.constants;
     this.space = new PairSpace(files, tokeniser);
     this.patterns = files.patterns;
     this.search = new WordSearch(this.space, derived, engine.constants.SHORTLIST);
@@ -86,26 +87,33 @@ export class Model {
     return { query: { command: name, ...given }, ...answer };
   }
 
-  #fill({ pattern: patterns, x, y, prior, search, offset, top }) {
+  #fill({ pattern: patterns, x, y, paper, prior, search, all_words: allWords, offset, top }) {
     const { vocabulary, patternEncoder } = this.space;
     const last = offset + top;
     if (x !== null && y !== null) {
-      if (prior) throw new QuestionError("prior: both words are given, so there is none to weigh");
+      if (prior !== null) throw new QuestionError("prior: both words are given, so there is none to weigh");
       const vector = this.#vector(x, y);
       const found = this.#ranked(patterns, patternEncoder.encode(patterns), vector, last);
       return { matches: found.slice(offset) };
     }
     if (patterns.length > 1) throw new QuestionError("several patterns are ranked for a pair: give both x and y");
+    const { text, isExchanged, reason } = patternEncoder.readable(patterns[0]);
+    const [first, second] = isExchanged ? [y, x] : [x, y];
     if (x === null && y === null) {
       throw new QuestionError(
-        `pattern ${quoted(patterns[0])}: give the word in slot X or the one in slot Y, to find the other; or both, ` +
+        `pattern ${quoted(text)}: give the word in slot X or the one in slot Y, to find the other; or both, ` +
           "and a list of patterns to rank",
       );
     }
     const word = vocabulary.lookUp(x ?? y);
-    const context = patternEncoder.encode(patterns);
-    const found = this.search.fill(word, x === null ? "y" : "x", context, { prior, search, top: last });
-    return { matches: found.slice(offset) };
+    const usual = this.constants[paper ? "PAPER_WEIGHTS" : "SLOT_WEIGHTS"];
+    const weights = prior === null ? usual : { ...usual, prior };
+    const context = patternEncoder.encode([text]);
+    const options = { weights, search, allWords, top: last };
+    const found = this.search.fill(word, first === null ? "y" : "x", context, options);
+    const slot = first === null ? { y: second } : { x: first };
+    const asked = reason ? { asked: { pattern: text, ...slot, reason } } : {};
+    return { ...asked, matches: found.slice(offset) };
   }
 
   #pair({ x, y, direction, vector, top }) {
@@ -122,16 +130,22 @@ export class Model {
     return { x, y, norm, ...whole, patterns };
   }
 
-  #analogy({ a, b, x, alpha, direction, search, offset, top }) {
+  #analogy({ a, b, x, alpha, direction, search, all_words: allWords, offset, top }) {
     const abx = [a, b, x].map((word) => this.space.vocabulary.lookUp(word));
-    return { matches: this.search.analogy(abx, { alpha, direction, search, top: offset + top }).slice(offset) };
+    const options = { alpha, direction, search, allWords, top: offset + top };
+    return { matches: this.search.analogy(abx, options).slice(offset) };
   }
 
-  #nearest({ x, y, direction, offset, top }) {
+  #nearest({ x, y, alpha, direction, all_words: allWords, offset, top }) {
     const { space } = this;
     const example = [x, y].map((word) => space.vocabulary.lookUp(word));
-    const { first, second } = analogousPairs(space, ...example, { among: space.pairs.words, ...NEAREST });
-    const scores = pairCosines(space.whitenedPairs, example, first, second, direction);
+    const found = analogousPairs(space, ...example, { among: space.pairs.words, ...NEAREST });
+    const isNone = space.noAnswers(example, allWords);
+    const areAnswers = (_, n) => !isNone(found.first[n]) && !isNone(found.second[n]);
+    const [first, second] = [found.first, found.second].map((side) => side.filter(areAnswers));
+    const cosines = pairCosines(space.whitenedPairs, example, first, second, direction);
+    const offsets = offsetCosines(space, example, first, second);
+    const scores = cosines.map((cosine, n) => alpha * cosine + (1 - alpha) * offsets[n]);
     return { matches: matches(space, first, second, scores, offset + top).slice(offset) };
   }
 
@@ -141,7 +155,8 @@ export class Model {
   }
 
   #words({ start, offset, top }) {
-    return { words: this.space.vocabulary.completions(start.toLowerCase(), offset + top).slice(offset) };
+    const prefix = start.toLowerCase().trim().replace(/\s+/g, " ");
+    return { words: this.space.vocabulary.completions(prefix, offset + top).slice(offset) };
   }
 
   #relate({ x, y, top }) {
@@ -150,8 +165,8 @@ export class Model {
     return { ...this.relations.relate(first, second, top), patterns };
   }
 
-  #neighbours({ word, relation, offset, top }) {
-    return { matches: this.relations.neighbours(word, relation, offset + top).slice(offset) };
+  #neighbours({ word, relation, all_words: allWords, offset, top }) {
+    return { matches: this.relations.neighbours(word, relation, offset + top, allWords).slice(offset) };
   }
 
   /** R(x, y) of two typed words. */

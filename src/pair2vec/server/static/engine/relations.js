@@ -9,7 +9,6 @@ import { Layer, eachBlock } from "./pair_encoder.js";
 import { analogousPairs, pairCosines, repeatedWords, topK } from "./search.js";
 import { dot, safeNorm } from "./tensors.js";
 import { QuestionError, quoted } from "./text.js";
-import { SPECIAL } from "./vocabulary.js";
 
 export const NONE = "none";
 const UNCLEAR = "unclear";
@@ -181,7 +180,7 @@ export class Relations {
   }
 
   /** The words in a relation to a word; in any one where `relation` is null. */
-  neighbours(word, relation, top) {
+  neighbours(word, relation, top, allWords) {
     const { space, names, constants } = this;
     const { pairs, vocabulary } = space;
     if (relation !== null && !this.definitions.has(relation)) {
@@ -191,7 +190,7 @@ export class Relations {
     const x = vocabulary.lookUp(word);
     const own = space.unitWord(x);
     const cosines = Float32Array.from({ length: pairs.words }, (_, id) => pairs.unitDot(id, own));
-    const ids = Int32Array.from(topK(cosines, constants.CANDIDATES, (id) => id < SPECIAL || id === x));
+    const ids = Int32Array.from(topK(cosines, constants.CANDIDATES, space.noAnswers([x], allWords)));
     const probabilities = this.probabilities(ids.map(() => x), ids);
     const count = names.length;
     const chosen = Array.from(ids, (_, n) => (relation === null ? best(probabilities, n * count, count - 1) : names.indexOf(relation)));

@@ -73,20 +73,27 @@ class WordClusters {
   }
 }
 
-/** R·C + prior·log p(word), for the words of one slot of a pattern. */
+/** R·C + similarity·cos(x, y) + prior·log p(word), for the words of one slot of a pattern. */
 class SlotScorer {
-  constructor(space, word, role, context, logPrior) {
+  constructor(space, word, role, context, { similarity, prior }, logFrequencies) {
+    this.pairs = space.pairs;
     this.network = space.pairs.conditionedOn(word, role);
     this.readout = { target: context, isCosine: false };
-    this.logPrior = logPrior;
+    this.similar = space.unitWord(word).map((value) => similarity * value);
+    this.logPrior = logFrequencies.map((value) => prior * value);
   }
 
   scores(ids) {
-    return this.network.scores(ids, this.readout).map((score, n) => score + this.logPrior[ids[n]]);
+    return this.network.scores(ids, this.readout).map((score, n) => score + this.#ofWord(ids[n]));
   }
 
   approximateScores(clusters) {
-    return clusters.approximateScores(this.network, this.readout).map((score, id) => score + this.logPrior[id]);
+    return clusters.approximateScores(this.network, this.readout).map((score, id) => score + this.#ofWord(id));
+  }
+
+  /** What does not depend on the pattern. */
+  #ofWord(id) {
+    return this.pairs.unitDot(id, this.similar) + this.logPrior[id];
   }
 }
 
@@ -134,19 +141,19 @@ export class WordSearch {
   }
 
   /** The words that fit a pattern with `word` in the slot of `role`. */
-  fill(word, role, context, { prior, search, top }) {
-    const logPrior = this.#logPrior(prior);
-    return this.#best(new SlotScorer(this.space, word, role, context, logPrior), [word], search, top);
+  fill(word, role, context, { weights, ...options }) {
+    const scorer = new SlotScorer(this.space, word, role, context, weights, this.#knownLogFrequencies());
+    return this.#best(scorer, [word], options);
   }
 
   /** The words that are to x as b is to a. */
-  analogy(abx, { alpha, direction, search, top }) {
-    return this.#best(new AnalogyScorer(this.space, abx, direction, alpha), abx, search, top);
+  analogy(abx, { alpha, direction, ...options }) {
+    return this.#best(new AnalogyScorer(this.space, abx, direction, alpha), abx, options);
   }
 
-  #best(scorer, query, search, top) {
+  #best(scorer, query, { search, top, allWords }) {
     const { words } = this.space.vocabulary;
-    const isExcluded = (id) => id < SPECIAL || query.includes(id);
+    const isExcluded = this.space.noAnswers(query, allWords);
     const ids = this.#candidates(scorer, isExcluded, search);
     const scores = scorer.scores(ids);
     const best = topK(scores, top, (n) => isExcluded(ids[n]));
@@ -162,16 +169,15 @@ export class WordSearch {
     return Int32Array.from({ length: size }, (_, id) => id);
   }
 
-  /** prior·log p(word) of each word. */
-  #logPrior(prior) {
+  /** log p(word) of each word; a count of 0 is taken for 1. */
+  #knownLogFrequencies() {
     const { counts } = this.space.vocabulary;
-    if (!prior) return new Float32Array(counts.length);
     if (!this.#logFrequencies) {
       const known = counts.map((count) => Math.max(count, 1));
       const total = known.slice(SPECIAL).reduce((sum, count) => sum + count, 0);
       this.#logFrequencies = Float32Array.from(known, (count) => Math.log(count / total));
     }
-    return this.#logFrequencies.map((value) => Math.fround(prior) * value);
+    return this.#logFrequencies;
   }
 }
 
@@ -192,6 +198,16 @@ export function pairCosines(pairs, [a, b], x, y, direction) {
     }
   });
   return cosines;
+}
+
+/** The cosine of each pair's offset, y − x of its words, with that of an example pair: (N,). */
+export function offsetCosines({ pairs }, [a, b], x, y) {
+  const offset = (one, other) => normalise(other.map((value, d) => value - one[d]));
+  const unit = (id) => pairs.kernels.scope(() => pairs.unitInputs([id]).row(0).slice());
+  const known = new Map(); // each word is in many pairs
+  const vector = (id) => known.get(id) ?? known.set(id, unit(id)).get(id);
+  const target = offset(vector(a), vector(b));
+  return Float32Array.from(x, (id, n) => dot(offset(vector(id), vector(y[n])), 0, target, 0, target.length));
 }
 
 /**

@@ -41,6 +41,9 @@ const ENTITY = /&(?:#([0-9]{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]{1
 const EDGE = "<s>";
 const SLOTS = ["X", "Y"];
 const DISTANCE = 5;
+const COPULAS = new Set(["is", "are", "was", "were"]);
+const TOO_MANY = "a context has one word left of X and one right of Y";
+const WRONG_ORDER = "a context reads from X to Y";
 const EXAMPLE = "'neither X nor Y'";
 
 /** A question that cannot be answered as it is; the message is for people. */
@@ -112,8 +115,8 @@ export function fold(token) {
  *
  * @returns {{left: string | null, between: string[], right: string | null}}
  */
-export function parsePattern(text, tokeniser) {
-  const tokens = tokeniser.patternTokens(text);
+export function parsePattern(text, vocabulary) {
+  const tokens = vocabulary.joinTokens(vocabulary.tokeniser.patternTokens(text));
   const where = `pattern ${quoted(text)}`;
   const [x, y] = SLOTS.map((slot) => slotPosition(slot, tokens, where));
   if (y < x) {
@@ -122,9 +125,10 @@ export function parsePattern(text, tokeniser) {
     );
   }
   const [left, between, right] = [tokens.slice(0, x), tokens.slice(x + 1, y), tokens.slice(y + 1)];
-  checkLength(left, 1, "left of X", where);
-  checkLength(between, DISTANCE - 1, "between X and Y", where);
-  checkLength(right, 1, "right of Y", where);
+  const hint = () => hintOf(text, vocabulary);
+  checkLength(left, 1, "left of X", where, hint);
+  checkLength(between, DISTANCE - 1, "between X and Y", where, hint);
+  checkLength(right, 1, "right of Y", where, hint);
   if (between.includes(EDGE)) {
     throw new QuestionError(
       `${where}: ${EDGE} between X and Y; they always share a sentence, so ${EDGE} can only be the outer word`,
@@ -140,11 +144,41 @@ function slotPosition(slot, tokens, where) {
   throw new QuestionError(`${where}: ${howMany}; write one X and one Y, as in ${EXAMPLE}`);
 }
 
-function checkLength(words, most, place, where) {
+function checkLength(words, most, place, where, hint) {
   if (words.length <= most) return;
   throw new QuestionError(
-    `${where}: ${words.length} words ${place} (${words.join(" ")}); a context has at most ${most} there`,
+    `${where}: ${words.length} words ${place} (${words.join(" ")}); a context has at most ${most} there${hint()}`,
   );
+}
+
+function hintOf(text, vocabulary) {
+  const nearest = nearestContextPattern(text, vocabulary);
+  if (nearest.text === text) return "";
+  const order = nearest.isExchanged ? ", with the words of X and Y exchanged" : "";
+  return `; the nearest to ask for is ${quoted(nearest.text)}${order}`;
+}
+
+/**
+ * The nearest pattern to a typed one that has the form of a context: X and Y change places in
+ * *Y such as X*; of several outer words the inner one is kept; and *the capital of X is Y* becomes
+ * *Y , the capital of X*.
+ *
+ * @returns {{text: string, isExchanged: boolean, reason: string}}
+ */
+export function nearestContextPattern(text, vocabulary) {
+  const tokens = vocabulary.joinTokens(vocabulary.tokeniser.patternTokens(text));
+  const [x, y] = SLOTS.map((slot) => slotPosition(slot, tokens, `pattern ${quoted(text)}`));
+  let isExchanged = y < x;
+  const [first, second] = [Math.min(x, y), Math.max(x, y)];
+  let [left, between, right] = [tokens.slice(0, first), tokens.slice(first + 1, second), tokens.slice(second + 1)];
+  if (!isExchanged && left.length <= 1 && right.length <= 1) return { text, isExchanged, reason: "" };
+  const reason = left.length > 1 || right.length > 1 ? TOO_MANY : WRONG_ORDER;
+  if (between.length === 1 && COPULAS.has(between[0]) && left.length > 1 && left.length < DISTANCE - 1) {
+    [left, between, right] = [[], [",", ...left], []];
+    isExchanged = !isExchanged;
+  }
+  const kept = [...left.slice(-1), "X", ...between, "Y", ...right.slice(0, 1)];
+  return { text: kept.join(" "), isExchanged, reason };
 }
 
 /** A text in quotes, as Python's `repr` has it. */

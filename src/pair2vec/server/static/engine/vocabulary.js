@@ -11,6 +11,8 @@ export const SPECIAL = 4;
 const SUGGESTED_FROM = 50_000;
 const MOST_DIFFERENCE = 2;
 const LEAST_SIMILAR = 0.7;
+/** Of a phrase. */
+const MOST_TOKENS = 5;
 
 /** A word is not in the vocabulary; `alike` are known ones of similar spelling. */
 export class UnknownWordError extends QuestionError {
@@ -36,14 +38,27 @@ export class Vocabulary {
     return this.words.length;
   }
 
-  /** The id of a typed word, in any case. */
+  /** The id of a typed word or phrase, in any case. */
   lookUp(text) {
     const tokens = this.tokeniser.tokens(text);
-    if (tokens.length !== 1) {
-      const parts = tokens.length ? `${tokens.length} tokens (${tokens.join(" ")})` : "nothing";
-      throw new QuestionError(`${quoted(text)} is ${parts} to the tokeniser; give one word`);
+    if (!tokens.length) {
+      throw new QuestionError(`${quoted(text)} is nothing to the tokeniser; give a word or a phrase`);
     }
-    return this.lookUpToken(tokens[0]);
+    const spelled = tokens.join(" ");
+    const other = tokens.length > 1 ? tokens.join("_") : spelled.replaceAll("_", " ");
+    return this.ids.get(spelled) ?? this.ids.get(other) ?? this.lookUpToken(spelled);
+  }
+
+  /** The tokens of a sentence with each phrase as one: at each token the longest that begins there. */
+  joinTokens(tokens) {
+    const joined = [];
+    for (let start = 0; start < tokens.length; ) {
+      let size = Math.min(MOST_TOKENS, tokens.length - start);
+      while (size > 1 && !this.ids.has(tokens.slice(start, start + size).join(" "))) size -= 1;
+      joined.push(tokens.slice(start, start + size).join(" "));
+      start += size;
+    }
+    return joined;
   }
 
   /** The id of a word that is spelled as the tokeniser spells it. */
@@ -63,8 +78,26 @@ export class Vocabulary {
     return found.length ? found : this.spelledLike(prefix, Math.min(count, 5));
   }
 
-  /** Known words of similar spelling, the most similar first. */
+  /**
+   * Known words of similar spelling, the most similar first. For a phrase, first the longest known
+   * phrases within it; its known words, if there is nothing else.
+   */
   spelledLike(word, count = 3) {
+    const alike = this.#closeMatches(word, count);
+    const tokens = word.split(" ");
+    if (tokens.length === 1) return alike;
+    const within = [];
+    for (let size = Math.min(MOST_TOKENS, tokens.length - 1); size > 1; size -= 1) {
+      for (let start = 0; start <= tokens.length - size; start += 1) {
+        within.push(tokens.slice(start, start + size).join(" "));
+      }
+    }
+    const isKnown = (part) => this.ids.has(part);
+    const found = [...new Set([...within.filter(isKnown), ...alike])].slice(0, count);
+    return found.length ? found : [...new Set(tokens.filter(isKnown))].slice(0, count);
+  }
+
+  #closeMatches(word, count) {
     const letters = [...word];
     const places = new Map();
     letters.forEach((letter, n) => places.set(letter, [...(places.get(letter) ?? []), n]));
@@ -72,6 +105,7 @@ export class Vocabulary {
     for (let id = SPECIAL; id < Math.min(this.size, SUGGESTED_FROM); id += 1) {
       const other = [...this.words[id]];
       if (Math.abs(other.length - letters.length) > MOST_DIFFERENCE) continue;
+      if (this.words[id].includes(" ") !== word.includes(" ")) continue;
       const most = 2 * Math.min(sharedLetters(other, places), Math.min(other.length, letters.length));
       const size = other.length + letters.length;
       if (most / size < LEAST_SIMILAR) continue;

@@ -25,7 +25,7 @@ export const fill = {
 };
 
 async function answer({ pattern, x, y }, get, results) {
-  const { matches } = await get("fill", x ? { pattern, x } : { pattern, y });
+  const { matches, asked } = await get("fill", x ? { pattern, x } : { pattern, y });
   const pairs = matches.map(({ word, score }) => ({ x: x ?? word, y: y ?? word, word, score }));
   const rows = pairs.map((pair) => ({
     href: addressOf("pair", { x: pair.x, y: pair.y }),
@@ -34,6 +34,7 @@ async function answer({ pattern, x, y }, get, results) {
     score: pair.score,
   }));
   const best = element("p", { class: "sentence text" }, ...withWords(pattern, pairs[0]));
-  results.replaceChildren(best, rankedList(rows, "Words that fit, the best first"));
+  const note = asked ? ["Asked as: ", ...withWords(asked.pattern, asked)] : [];
+  results.replaceChildren(best, ...note, rankedList(rows, "Words that fit, the best first"));
   return `${matches.length} words, best: ${matches[0].word}`;
 }

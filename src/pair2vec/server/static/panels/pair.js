@@ -3,7 +3,7 @@
 import { addressOf } from "../address.js";
 import { ApiError, offers } from "../api.js";
 import { element } from "../elements.js";
-import { asText, inSlot, withWords } from "../pattern.js";
+import { asText, inSlot, wholeWords, withWords } from "../pattern.js";
 import { part, rankedList, similarPairs } from "../results.js";
 
 const PATTERNS = 6;
@@ -83,7 +83,7 @@ function noSentences(error) {
 
 /** A sentence with both words in their colours. */
 function marked(sentence, { x, y }) {
-  return sentence.split(/([\p{L}\p{N}_-]+)/u).map((piece) => {
+  return sentence.split(wholeWords(x, y)).map((piece) => {
     const word = piece.toLowerCase();
     if (word === x.toLowerCase()) return inSlot("X", piece);
     return word === y.toLowerCase() ? inSlot("Y", piece) : piece;
