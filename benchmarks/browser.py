@@ -114,6 +114,8 @@ def main() -> None:
             show("first answer", first_answers(browser, f"{address}site/", options.repeats))
             page = browser.new_page()
             page.goto(f"{address}site/")
+            answer = page.locator("#panel-relate .message")
+            expect(answer).to_contain_text(FIRST_WORDS, timeout=60_000)
             for what, asked in questions(pairs, options.questions).items():
                 name = what.partition(",")[0]
                 page.evaluate(TIMED, [name, asked[:1]])  # what is computed once

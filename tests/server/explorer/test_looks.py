@@ -63,7 +63,7 @@ GOOD_ANSWERS = {
         "good : bad = hot : ?": "cold",
     },
     "pair": {
-        "hot / cold": "dry : wet",
+        "hot / cold": "warm : cool",
         "king / queen": "prince : princess",
         "france / paris": "russia : moscow",
         "monet / painter": "debussy : composer",
