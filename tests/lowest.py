@@ -1,7 +1,7 @@
-"""Runs tests with the lowest versions that pyproject.toml allows, in four environments.
+"""Runs tests with the lowest versions that pyproject.toml allows, in five environments.
 
-python tests/lowest.py [NAME ...]: core, light, agents, torch; all without names. Only direct
-dependencies are pinned: the others are the newest that those allow, as pip installs them.
+python tests/lowest.py [NAME ...]: core, light, agents, integrations, torch; all without names.
+Only direct dependencies are pinned: the others are the newest that those allow, as pip installs.
 Only the last environment has torch, and only extras that need it.
 """
 
@@ -43,6 +43,7 @@ ENVIRONMENTS = {
         "experiments/report text/test_ray_engine.py text/test_engines.py",
     ),
     "agents": Environment(("mcp",), ("httpx", "jsonschema"), "cli/test_mcp.py"),
+    "integrations": Environment(("spacy", "sklearn", "gensim", "pandas"), (), "integrations"),
     "torch": Environment(
         ("train", "track", "elmo", "transformers", "nli", "teach"),
         (),

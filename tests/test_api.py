@@ -1,5 +1,7 @@
 """Queries to a model, against answers computed plainly."""
 
+import pickle
+from copy import deepcopy
 from pathlib import Path
 
 import numpy as np
@@ -291,6 +293,20 @@ def test_the_package_loads_a_model_by_its_folder(model: Pair2vec) -> None:
     loaded = pair2vec.load(model.saved.folder)
     np.testing.assert_array_equal(loaded.pair("hot", "cold"), model.pair("hot", "cold"))
     assert loaded.info()["words"] == str(len(WORDS))
+
+
+def test_a_model_is_pickled_by_its_name_and_never_copied(model: Pair2vec) -> None:
+    other = load(model.saved.folder, whitening=0.25)
+    content = pickle.dumps(other)
+    assert len(content) < 500
+    again = pickle.loads(content)
+    assert again.saved.folder == model.saved.folder
+    assert again.space.whitening == 0.25
+    assert deepcopy(other) is other
+    # A bundled model is where the package is, on another machine somewhere else.
+    bundled = load()
+    assert str(bundled.saved.folder).encode() not in pickle.dumps(bundled)
+    assert pickle.loads(pickle.dumps(bundled)).saved.folder == bundled.saved.folder
 
 
 def test_what_is_no_model_is_refused_with_its_path(tmp_path: Path) -> None:

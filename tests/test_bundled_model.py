@@ -82,3 +82,11 @@ def test_a_pair_and_its_inverse_differ(model: Pair2vec) -> None:
 def test_its_files_are_checked(folder: Path) -> None:
     checksums = load_model(folder).config["checksums"]
     assert set(checksums) == {path.name for path in folder.iterdir()} - {"README.md"}
+
+
+def test_it_composes_words_that_it_lacks(model: Pair2vec) -> None:
+    assert "unsubscribes" not in model
+    relation = model.relate("unfriending", "friending", top=0)
+    assert (relation.name, len(relation.composed)) == ("antonym", 2)
+    model.pair("unsubscribes", "subscribes")
+    assert "unsubscribe" in model.composed("unsubscribes")[0].suggestions

@@ -2,8 +2,8 @@
 
 import logging
 import os
-from collections.abc import Iterable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple, overload
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pair2vec.arrays import FloatArray, top_k
 from pair2vec.errors import InputError, UsageError
 from pair2vec.model.folder import SavedModel, load_model, model_facts
-from pair2vec.model.resolve import find_model
+from pair2vec.model.resolve import find_model, model_name
 from pair2vec.query.composition import ComposedWord
 from pair2vec.query.pair_encoder import Direction, Role, directed_vectors
 from pair2vec.query.search import (
@@ -142,7 +142,7 @@ class Pair2vec:
     ) -> None:
         """Open a model folder; `whitening` and `vectors` as in `load`."""
         self.saved = saved
-        carried = None
+        self._vectors, carried = vectors, None
         if vectors is not None:
             carried = CarriedWords.read(vectors, saved.vocabulary, saved.array("pair.words"))
         self.space = PairSpace(saved, whitening=whitening, carried=carried)
@@ -157,6 +157,15 @@ class Pair2vec:
         return (
             f"<Pair2vec {name!r}: {words:,} words, {self.space.pairs.dimension} dimensions{taught}>"
         )
+
+    def __reduce__(self) -> tuple[Callable[[str], "Pair2vec"], tuple[str]]:
+        # Pickled by name: the arrays are on disk, and stay mapped from there.
+        opened = partial(load, whitening=self.space.whitening, vectors=self._vectors)
+        return opened, (model_name(self.saved.folder),)
+
+    def __deepcopy__(self, memo: dict[int, object]) -> "Pair2vec":
+        # What copies all its parameters, as scikit-learn's `clone` does, need not open it again.
+        return self
 
     def __contains__(self, word: object) -> bool:
         """Whether it knows a word, in any case; one that it can only compose, it does not."""

@@ -107,6 +107,7 @@ score hot cold | X and Y | --model MODEL
 lexicon CORPUS --out OUT/lexicon.tsv --words TERMS --model MODEL --workers 1
 info MODEL
 info CORPUS
+check MODEL
 models
 describe MODEL --name mine
 shrink MODEL --out OUT/small

@@ -207,7 +207,7 @@ def test_a_model_that_cannot_know_the_relations_says_so(tmp_path: Path) -> None:
 def test_it_is_the_first_of_the_query_commands() -> None:
     shown = pair2vec("--help").stdout
     names = [line.split()[0] for line in shown.splitlines() if line.startswith("  ")]
-    queries = ["relate", "fill", "pair", "analogy", "nearest", "neighbours", "score"]
+    queries = ["relate", "fill", "analogy", "nearest", "neighbours", "pair", "score"]
     assert [name for name in names if name in queries] == queries
 
 

@@ -32,7 +32,9 @@ class Step(NamedTuple):
 
 def pages() -> list[Path]:
     """The pages whose every command and snippet is executed."""
-    return [PROJECT / "README.md", *sorted((PROJECT / "docs" / "tutorials").glob("*.md"))]
+    docs = PROJECT / "docs"
+    tutorials = sorted((docs / "tutorials").glob("*.md"))
+    return [PROJECT / "README.md", *tutorials, docs / "how-to" / "integrations.md"]
 
 
 def blocks(text: str) -> list[Block]:

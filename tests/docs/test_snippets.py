@@ -1,4 +1,4 @@
-"""Every command and snippet of the README and the tutorials does what the page says.
+"""Every command and snippet of README, tutorials and integrations.md does what the page says.
 
 `console` blocks are run a command a line, in a folder that has `examples/`; what follows a command
 is what it prints on standard output, or nothing is said of it. The `python` blocks of a page share
@@ -27,7 +27,10 @@ from pair2vec.cli.main import app
 # What a snippet needs beyond the core, by the words it is known by.
 OPTIONAL = {
     "torch": r"\bimport torch\b|\bpair2vec\.injection\b|\bpair2vec train\b|examples/pair_attention",
-    "gensim": r"\bpair2vec vectors\b",
+    "gensim": r"\bpair2vec vectors\b|\bintegrations\.gensim\b",
+    "spacy": r"\bspacy\b",
+    "sklearn": r"\bsklearn\b",
+    "pandas": r"\bpandas\b",
     "starlette": r"\bpair2vec serve\b",
     "mcp": r"\bfrom mcp\b|\bpair2vec mcp\b",
     "matplotlib": r"--plot\b",

@@ -24,6 +24,7 @@ from pair2vec.errors import UsageError
 from pair2vec.injection import pair_attention
 from pair2vec.injection.pair_attention import PairAttention
 from pair2vec.model.folder import load_model
+from pair2vec.text.vocabulary import Vocabulary
 
 DOC = Path(__file__).parents[2] / "docs" / "how-to" / "injection.md"
 
@@ -44,11 +45,11 @@ def test_a_word_is_tokenised_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     layer = make_layer(tmp_path)
     seen: list[str] = []
 
-    def tokenize(word: str) -> list[str]:
+    def find_word(word: str, vocabulary: Vocabulary) -> int | None:
         seen.append(word)
-        return [word]
+        return vocabulary.ids.get(word)
 
-    monkeypatch.setattr(pair_attention, "tokenize", tokenize)
+    monkeypatch.setattr(pair_attention, "find_word", find_word)
     monkeypatch.setattr(pair_attention, "_MAX_CACHED_IDS", 3)
     hot = layer.vocabulary.ids["hot"]
     for _ in range(3):
@@ -68,20 +69,93 @@ def test_pair_vectors_are_frozen(tmp_path: Path) -> None:
     assert list(layer.parameters()) == []
     a, b = layer.ids(A), layer.ids(B)
     layer(a, b, random_attention(a, b).requires_grad_()).sum().backward()
-    assert len(layer.state_dict()) == 7
     assert not any(tensor.requires_grad for tensor in layer.buffers())
 
 
-def test_a_state_dict_makes_another_layer_the_same(tmp_path: Path) -> None:
-    layer = make_layer(tmp_path / "first")
-    other = make_layer(tmp_path / "second")
+def test_a_state_has_the_pair_vectors_only_if_they_are_to_persist(tmp_path: Path) -> None:
+    layer = make_layer(tmp_path)
+    kept = PairAttention(load_model(tmp_path), persistent=True).eval()
+    assert layer.state_dict() == {}
+    assert len(kept.state_dict()) == 7
+    layer.load_state_dict({})
+    with pytest.raises(RuntimeError, match="Missing key"):
+        kept.load_state_dict({})
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+def test_a_state_with_pair_vectors_makes_another_layer_the_same(
+    persistent: bool, tmp_path: Path
+) -> None:
+    layer = make_layer(tmp_path / "first", persistent=True)
+    other = make_layer(tmp_path / "second", persistent=persistent)
     a, b = layer.ids(A), layer.ids(B)
     alpha = random_attention(a, b)
     for tensor in other.buffers():
         tensor.zero_()
     assert not torch.allclose(layer(a, b, alpha), other(a, b, alpha))
-    other.load_state_dict(layer.state_dict())
+    # As a part of a model, which has a state of its own.
+    states = [torch.nn.ModuleList([torch.nn.Linear(1, 1), one]) for one in (layer, other)]
+    found = states[1].load_state_dict(states[0].state_dict())
+    assert found == ([], [])
     assert torch.equal(layer(a, b, alpha), other(a, b, alpha))
+
+
+def test_pair_vectors_of_another_model_are_not_loaded(tmp_path: Path) -> None:
+    state = make_layer(tmp_path / "first", persistent=True).state_dict()
+    layer = make_layer(tmp_path / "second")
+    lacking = {name: tensor for name, tensor in state.items() if name != "pair.words"}
+    with pytest.raises(RuntimeError, match="Unexpected key"):
+        layer.load_state_dict(lacking)
+    lacking = {name: tensor for name, tensor in state.items() if "bias" not in name}
+    with pytest.raises(RuntimeError, match=r"Missing key.*pair\.encoder\.first\.bias"):
+        layer.load_state_dict(lacking)
+    with pytest.raises(RuntimeError, match=r"of shape \(9, 6\), but the layer's model has \(22, 6"):
+        layer.load_state_dict({**state, "pair.words": torch.zeros(9, SIZE)})
+
+
+@pytest.mark.parametrize(
+    ("composition", "attention", "sharpness", "dtype", "backend"),
+    [
+        ("mlp", "kept", 1.0, torch.float32, "aot_eager"),
+        ("mlp", "renormalised", 2.0, torch.bfloat16, "eager"),
+        ("multiply", "kept", 1.0, torch.float16, "eager"),
+        ("difference", "kept", 1.0, torch.float32, "eager"),
+    ],
+)
+def test_a_compiled_layer_is_one_graph_with_the_same_results(
+    composition: str,
+    attention: str,
+    sharpness: float,
+    dtype: torch.dtype,
+    backend: str,
+    tmp_path: Path,
+) -> None:
+    options: dict[str, Any] = {"attention": attention, "sharpness": sharpness}
+    layer = make_layer(tmp_path, composition=composition, **options).to(dtype)
+    a, b = layer.ids(A), layer.ids(B)
+    torch._dynamo.reset()
+    compiled = torch.compile(layer.both, fullgraph=True, backend=backend)
+    found = []
+    for both in (layer.both, compiled):
+        alpha = random_attention(a, b).to(dtype).requires_grad_()
+        beta = random_attention(b, a, seed=1).to(dtype).requires_grad_()
+        sides = both(a, b, alpha, beta)
+        torch.autograd.backward([side.square().sum() for side in sides])
+        found.append((*sides, alpha.grad, beta.grad))
+    tolerance = {torch.float32: 1e-5, torch.float16: 0.01, torch.bfloat16: 0.1}[dtype]
+    for plain, traced in zip(*found, strict=True):
+        assert plain is not None and traced is not None
+        assert plain.dtype == traced.dtype == dtype
+        torch.testing.assert_close(traced, plain, rtol=tolerance, atol=tolerance)
+
+
+def test_one_side_is_compiled_too(tmp_path: Path) -> None:
+    layer = make_layer(tmp_path, keep_parts=True)
+    a, b = layer.ids(A), layer.ids(B)
+    alpha = random_attention(a, b)
+    torch._dynamo.reset()
+    compiled = torch.compile(layer, fullgraph=True, backend="eager")
+    close(compiled(a, b, alpha), layer(a, b, alpha))
 
 
 @every_composition
@@ -199,6 +273,23 @@ def test_the_documented_example_runs_as_it_stands(
     exec(compile(examples()[0], str(DOC), "exec"), names)
     assert names["model"].compare.weight.grad.abs().sum() > 0
     assert names["model"].embedding.weight.grad.abs().sum() > 0
+
+
+def test_the_documented_encoder_runs_as_it_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("transformers")
+    from tests.experiments.embedders.small_bert import write_bert
+
+    save_tiny_model(tmp_path / "model")
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {"__name__": "example"}
+    exec(compile(examples()[1], str(DOC), "exec"), names)
+    comparison = names["EncodedComparison"](str(write_bert(tmp_path / "bert")), classes=3)
+    scores = comparison(["the hot cat", "cold"], ["up or cold", "hot, hot"])
+    assert scores.shape == (2, 3)
+    scores.sum().backward()
+    assert comparison.compare.weight.grad[:, -comparison.pairs.dimension :].abs().sum() > 0
 
 
 def test_documented_examples_are_short_and_whole() -> None:

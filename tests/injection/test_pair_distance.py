@@ -74,4 +74,4 @@ def test_settings_and_files_that_cannot_be_used_are_named(path: Path) -> None:
     with pytest.raises(InputError, match="has none of the 1 words"):
         pair_distance_attention(path, ["unheard"])
     with pytest.raises(UsageError, match="words: has no word to look for"):
-        pair_distance_attention(path, ["two words"])
+        pair_distance_attention(path, [" "])

@@ -155,7 +155,7 @@ def test_an_answer_that_takes_longer_than_clients_may_is_still_given(folder: Pat
     slow = """
 import time
 from pair2vec.api import Pair2vec
-Pair2vec.score = lambda *_: time.sleep(1.5) or 0.0
+Pair2vec.score = lambda *_, **__: time.sleep(1.5) or 0.0
 """
     with served(folder, setup=IMPATIENT + slow) as (_, address):
         answer = httpx.get(f"{address}/api/score", params=QUESTION, timeout=PATIENCE)

@@ -27,7 +27,8 @@ def computed(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How often each first word was scored; each takes `STEP`."""
     counts: Counter[str] = Counter()
 
-    def slow_score(_: Pair2vec, x: str, *__: str) -> float:
+    def slow_score(_: Pair2vec, x: str, *__: str, unknown: str) -> float:
+        del unknown
         counts[x] += 1
         time.sleep(STEP)
         return 0.0
@@ -138,7 +139,7 @@ def test_a_client_that_fills_the_queue_makes_room_for_another(
     model: Pair2vec, monkeypatch: pytest.MonkeyPatch, questions: int
 ) -> None:
     release = threading.Event()
-    monkeypatch.setattr(Pair2vec, "score", lambda *_: float(release.wait()))
+    monkeypatch.setattr(Pair2vec, "score", lambda *_, **__: float(release.wait()))
 
     async def scenario(app: Any) -> None:
         async with client_at(app, "10.0.0.1") as greedy, client_at(app, "10.0.0.2") as modest:
@@ -186,7 +187,7 @@ def test_a_question_that_ends_as_its_time_ends_is_a_504_and_no_failure(
     async def scenario(app: Any) -> None:
         async with client_at(app, "10.0.0.1") as client:
 
-            def held(*_: object) -> float:
+            def held(*_: object, **__: object) -> float:
                 # The loop is held until the answer is there and the time is over.
                 loop.call_soon_threadsafe(time.sleep, 3 * STEP)
                 time.sleep(STEP)

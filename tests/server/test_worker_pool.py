@@ -104,7 +104,7 @@ def test_a_full_pool_is_a_503_and_a_slow_task_a_504(
     model: Pair2vec, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     release = threading.Event()
-    monkeypatch.setattr(type(model), "score", lambda *_: float(release.wait()))
+    monkeypatch.setattr(type(model), "score", lambda *_, **__: float(release.wait()))
     config = ServerConfig(pool=WorkerPoolConfig(workers=1, queue_size=0, timeout=0.1))
     with TestClient(make_app(Resources(model), config), base_url="http://127.0.0.1") as client:
         question = {"x": "hot", "y": "cold", "pattern": "X or Y"}

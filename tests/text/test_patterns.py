@@ -104,7 +104,7 @@ def test_the_nearest_pattern_has_the_form_of_a_context(
 def test_a_phrase_is_one_word_of_a_pattern() -> None:
     phrases = Vocabulary([WordCount(word, 1) for word in ("in", "is", "new york", "the")])
     assert nearest_context_pattern("new york X is Y", phrases).text == "new york X is Y"
-    assert nearest_context_pattern("in the new york X is Y", phrases).text == "new york X is Y"
+    assert nearest_context_pattern("in the new york X Y", phrases).text == "new york X Y"
 
 
 def test_a_pattern_that_is_too_long_names_the_nearest() -> None:

@@ -8,14 +8,17 @@ from pair2vec.injection.sources import (
     EmptySource,
     RelationSource,
 )
+from pair2vec.injection.subwords import AlignedWords, align_subwords
 from pair2vec.injection.wordnet_attention import WordNetAttention
 
 __all__ = [
+    "AlignedWords",
     "AttendedRelations",
     "ConcatenatedSources",
     "EmptySource",
     "PairAttention",
     "RelationSource",
     "WordNetAttention",
+    "align_subwords",
     "pair_distance_attention",
 ]

@@ -168,17 +168,21 @@ class FrozenPair(nn.Module):
     words: Tensor
     """(V, D)"""
 
-    def __init__(self, weights: PairWeights) -> None:
+    def __init__(self, weights: PairWeights, *, persistent: bool = False) -> None:
+        """Copy R; `persistent` is whether `state_dict` has it."""
         super().__init__()
         settings = pair_settings(weights.config, "the pair model")
-        self.register_buffer("words", _copy(weights, "pair.words"))
+        self._persistent = persistent
+        self.register_buffer("words", _copy(weights, "pair.words"), persistent=persistent)
         # Without `length`: a published model has it folded into its weights.
         self._config = PairConfig(
             composition=settings["composition"],
             layers=settings["layers"],
             dimension=self.words.shape[1],
         )
-        self.encoder = _frozen_encoder(self._config, lambda name: _copy(weights, f"pair.{name}"))
+        self.encoder = _frozen_encoder(
+            self._config, lambda name: _copy(weights, f"pair.{name}"), persistent=persistent
+        )
         self._cached: tuple[object, PreparedPair] | None = None
 
     @property
@@ -188,9 +192,12 @@ class FrozenPair(nn.Module):
 
     def prepared_for(self, ids: Tensor) -> PreparedPair:
         """For pairs of these words (N,) alone."""
+        return PreparedPair(self.encoder, self.parts(ids), self.dimension)
+
+    def parts(self, ids: Tensor) -> WordParts:
+        """What depends on one word, of words (...): (..., D) each."""
         words = self._prepare_words(gather_rows(self.words, ids))
-        parts = WordParts(self.encoder.as_x(words), self.encoder.as_y(words))
-        return PreparedPair(self.encoder, parts, self.dimension)
+        return WordParts(self.encoder.as_x(words), self.encoder.as_y(words))
 
     def prepared(self) -> PreparedPair:
         """For pairs of all words, cached.
@@ -222,13 +229,49 @@ class FrozenPair(nn.Module):
         )
         return PreparedPair(padded, WordParts(as_x, as_y), size)
 
+    def _load_from_state_dict(
+        self,
+        state_dict: dict[str, Any],
+        prefix: str,
+        local_metadata: dict[str, Any],
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        # A state that has R, as all had before it could be left out, is loaded whole.
+        if not self._persistent and prefix + "words" in state_dict:
+            for name, buffer in self.named_buffers():
+                found = state_dict.pop(prefix + name, None)
+                if found is None:
+                    missing_keys.append(prefix + name)
+                elif found.shape != buffer.shape:
+                    error_msgs.append(
+                        f"{prefix}{name} is of shape {tuple(found.shape)}, but the layer's model "
+                        f"has {tuple(buffer.shape)}; make the layer of the model it was saved with"
+                    )
+                else:
+                    with torch.no_grad():
+                        buffer.copy_(found)
+        super()._load_from_state_dict(
+            state_dict,
+            prefix,
+            local_metadata,
+            strict,
+            missing_keys,
+            unexpected_keys,
+            error_msgs,
+        )
+
     def _prepare_words(self, words: Tensor) -> Tensor:
         # In float16 the epsilon that keeps a word at zero from becoming NaN would be zero itself.
         precise = words.to(torch.promote_types(words.dtype, torch.float32))
         return self.encoder.prepare(precise).to(words.dtype)
 
 
-def _frozen_encoder(config: PairConfig, values: Callable[[str], Tensor]) -> PairEncoder:
+def _frozen_encoder(
+    config: PairConfig, values: Callable[[str], Tensor], *, persistent: bool = False
+) -> PairEncoder:
     # Weights that are replaced at once need no memory, and must not draw from torch's generator.
     with torch.device("meta"):
         encoder = make_pair_encoder(config)
@@ -236,7 +279,7 @@ def _frozen_encoder(config: PairConfig, values: Callable[[str], Tensor]) -> Pair
         path, _, attribute = name.rpartition(".")
         module = encoder.get_submodule(path)
         delattr(module, attribute)
-        module.register_buffer(attribute, values(name))
+        module.register_buffer(attribute, values(name), persistent=persistent)
     return encoder
 
 

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from pair2vec.errors import UsageError
 from pair2vec.injection.frozen_pair import FrozenPair, PairWeights, whitened_weights
-from pair2vec.injection.pooling import PairTiles, pool_both_sides, pool_pairs
+from pair2vec.injection.pooling import PairTiles, pool_both_sides, pool_in_one, pool_pairs
 from pair2vec.injection.sources import (
     AttendedRelations,
     check_dropout,
@@ -46,7 +46,8 @@ class PairAttention(nn.Module):
     """r_i = Σ_j α_ij [R̂(a_i, b_j); R̂(b_j, a_i)] (`eq:bi-relemb`, `eq:wordpair_attn`).
 
     R̂ is R with unit norm. R is a frozen copy: no parameters, no gradient; it moves with the module,
-    and is saved with it. The pairs of a word that is unknown or padding are zero.
+    and is saved with it only if it is to be. The pairs of a word that is unknown or padding are
+    zero.
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class PairAttention(nn.Module):
         sharpness: float = 1.0,
         pairs_at_once: int = 0,
         keep_parts: bool = False,
+        persistent: bool = False,
     ) -> None:
         """Copy R out of a model.
 
@@ -72,7 +74,9 @@ class PairAttention(nn.Module):
             keep_parts: Compute what depends on one word once for all words of the model, not for
                 the words of each batch. It takes four times the memory of the words, and needs no
                 synchronisation with a GPU for the number of words in a batch: the layer can be
-                captured in a CUDA graph.
+                captured in a CUDA graph. Under torch.compile it changes nothing.
+            persistent: Have R in `state_dict`, 77 MB of the bundled model. Otherwise the layer is
+                made of the same model before a state is loaded; one that has R is loaded too.
         """
         super().__init__()
         if attention not in get_args(AttentionMode):
@@ -86,7 +90,7 @@ class PairAttention(nn.Module):
         self._cached_ids: dict[str, int] = {}
         self.attention, self.sharpness = attention, sharpness
         self.pairs_at_once, self.keep_parts = pairs_at_once, keep_parts
-        self.pair = FrozenPair(saved)
+        self.pair = FrozenPair(saved, persistent=persistent)
         self.dropout = nn.Dropout(check_dropout(dropout))
 
     @classmethod
@@ -98,13 +102,20 @@ class PairAttention(nn.Module):
         attention: AttentionMode = "kept",
         sharpness: float = 1.0,
         whitening: float = 0.0,
+        persistent: bool = False,
     ) -> Self:
         """From a folder, a bundled model's name, or ``owner/name`` on the hub.
 
         `whitening`, from 0 (the paper) to 1, is how much R is whitened (`whitened_weights`).
         """
         saved = whitened_weights(load_model(find_model(path_or_name)), whitening)
-        return cls(saved, dropout=dropout, attention=attention, sharpness=sharpness)
+        return cls(
+            saved,
+            dropout=dropout,
+            attention=attention,
+            sharpness=sharpness,
+            persistent=persistent,
+        )
 
     @property
     def dimension(self) -> int:
@@ -134,9 +145,12 @@ class PairAttention(nn.Module):
             UsageError: shapes do not fit each other, or an id is not one of the model's.
         """
         check_inputs(a_ids, b_ids, attention_ab)
-        pairs = self._pairs(a_ids, b_ids)
         weights = self._weights(a_ids, b_ids, attention_ab)
-        dropped: Tensor = self.dropout(pool_pairs(pairs, weights))
+        if torch.compiler.is_compiling():
+            side_a, _ = self._in_one(a_ids, b_ids, weights, None)
+        else:
+            side_a = pool_pairs(self._pairs(a_ids, b_ids), weights)
+        dropped: Tensor = self.dropout(side_a)
         return dropped
 
     def both(
@@ -147,10 +161,13 @@ class PairAttention(nn.Module):
         The same as two calls, the second with a and b swapped: `attention_ba` is (B, m, n).
         """
         check_inputs(a_ids, b_ids, attention_ab, attention_ba)
-        pairs = self._pairs(a_ids, b_ids)
         weights_ab = self._weights(a_ids, b_ids, attention_ab)
         weights_ba = self._weights(b_ids, a_ids, attention_ba)
-        side_a, side_b = pool_both_sides(pairs, weights_ab, weights_ba)
+        if torch.compiler.is_compiling():
+            side_a, side_b = self._in_one(a_ids, b_ids, weights_ab, weights_ba)
+            assert side_b is not None
+        else:
+            side_a, side_b = pool_both_sides(self._pairs(a_ids, b_ids), weights_ab, weights_ba)
         return AttendedRelations(self.dropout(side_a), self.dropout(side_b))
 
     def extra_repr(self) -> str:
@@ -184,6 +201,17 @@ class PairAttention(nn.Module):
         a, b = rows.split([a_ids.numel(), b_ids.numel()])
         a, b = a.view(a_ids.shape), b.view(b_ids.shape)
         return PairTiles(self.pair.prepared_for(distinct), a, b, at_once)
+
+    def _in_one(
+        self, a_ids: Tensor, b_ids: Tensor, alpha: Tensor, beta: Tensor | None
+    ) -> tuple[Tensor, Tensor | None]:
+        """The sums while torch.compile traces them.
+
+        Ids are not checked, which would wait for them, and distinct words not looked for, of which
+        a graph has no fixed number.
+        """
+        parts_a, parts_b = self.pair.parts(a_ids), self.pair.parts(b_ids)
+        return pool_in_one(self.pair.encoder, parts_a, parts_b, alpha, beta)
 
     def _weights(self, a_ids: Tensor, b_ids: Tensor, attention: Tensor) -> Tensor:
         """The attention of known words to known words, (B, n, m)."""

@@ -15,6 +15,7 @@ from torch import Tensor
 from torch.autograd.function import Function, once_differentiable
 from torch.nn import functional
 
+from pair2vec.encoders.pair import PairEncoder, WordParts
 from pair2vec.injection.frozen_pair import PreparedPair
 
 FORWARD, BACKWARD = range(2)
@@ -61,7 +62,7 @@ class PairTiles:
             for direction in (FORWARD, BACKWARD):
                 # Entered anew for each: what uses the vectors chooses its own precision.
                 with torch.autocast(device_type, dtype, enabled):
-                    vectors = self._scaled(next(both))
+                    vectors = unit_scales(next(both))
                 yield Tile(*slices, direction), vectors
 
     def _both_ways(self, batch: slice, a: slice, b: slice) -> Iterator[Tensor]:
@@ -69,14 +70,16 @@ class PairTiles:
         sides = self._a[batch, a, None], self._b[batch, None, b]
         return self._encoder.both_ways(*(self._parts.rows(side) for side in sides))
 
-    def _scaled(self, vectors: Tensor) -> TileVectors:
-        if vectors.dtype == torch.float16:
-            # The encoders' epsilon is zero in float16, and a word less itself is 0 / 0.
-            vectors = vectors.nan_to_num_()
-        precision = torch.promote_types(vectors.dtype, torch.float32)
-        norms = torch.linalg.vector_norm(vectors, dim=-1, dtype=precision)
-        smallest = max(1e-8, torch.finfo(vectors.dtype).tiny)
-        return TileVectors(vectors, 1 / norms.clamp_min(smallest))
+
+def unit_scales(vectors: Tensor) -> TileVectors:
+    """Vectors (..., W) and what normalises them."""
+    if vectors.dtype == torch.float16:
+        # The encoders' epsilon is zero in float16, and a word less itself is 0 / 0.
+        vectors = vectors.nan_to_num_()
+    precision = torch.promote_types(vectors.dtype, torch.float32)
+    norms = torch.linalg.vector_norm(vectors, dim=-1, dtype=precision)
+    smallest = max(1e-8, torch.finfo(vectors.dtype).tiny)
+    return TileVectors(vectors, 1 / norms.clamp_min(smallest))
 
 
 def tiles(batch: int, n: int, m: int, pairs_at_once: int) -> Iterator[tuple[slice, slice, slice]]:
@@ -101,6 +104,38 @@ def pool_both_sides(pairs: PairTiles, alpha: Tensor, beta: Tensor) -> tuple[Tens
     pooled: tuple[Tensor, Tensor]
     pooled = _Pooled.apply(pairs, alpha, beta.mT)  # type: ignore[no-untyped-call]
     return pooled
+
+
+def pool_in_one(
+    encoder: PairEncoder, a: WordParts, b: WordParts, alpha: Tensor, beta: Tensor | None
+) -> tuple[Tensor, Tensor | None]:
+    """The sums of `pool_both_sides`, in operations that torch.compile traces into one graph.
+
+    No tiles: the vectors of all pairs are in memory, and are kept for the gradient.
+
+    Args:
+        encoder: R.
+        a: Parts of the words of a, (B, n, D) each.
+        b: Parts of those of b, (B, m, D).
+        alpha: (B, n, m)
+        beta: (B, m, n), or None for the sums of a alone.
+    """
+    sides = (
+        WordParts(*(tuple(part.unsqueeze(2) for part in parts) for parts in a)),
+        WordParts(*(tuple(part.unsqueeze(1) for part in parts) for parts in b)),
+    )
+    sums_a, sums_b = [], []
+    for vectors in encoder.both_ways(*sides):
+        found, scales = unit_scales(vectors)
+        weights = (alpha * scales).to(found.dtype)
+        sums_a.append(torch.einsum("kij,kijd->kid", weights, found))
+        if beta is not None:
+            weights = (beta.mT * scales).to(found.dtype)
+            sums_b.append(torch.einsum("kij,kijd->kjd", weights, found))
+    side_a = torch.cat(sums_a, dim=-1).to(alpha.dtype)
+    if beta is None:
+        return side_a, None
+    return side_a, torch.cat(sums_b[::-1], dim=-1).to(beta.dtype)
 
 
 class _Pooled(Function):

@@ -37,7 +37,7 @@ pair2vec.load("FOLDER").pair("hot", "cold")
 where FOLDER is the folder of this file."""
 
 _LIMITS = """\
-- A word outside `vocabulary.txt` has no vector.
+- A word outside `vocabulary.txt` has no vector of its own.
 - A word has one vector, whatever its senses.
 - What the text says is learned, right or wrong, fair or not."""
 

@@ -70,6 +70,13 @@ def _progress(folder: Path) -> str:
     return folder.name
 
 
+def model_name(folder: Path) -> str:
+    """What `find_model` finds a folder by: the name of a bundled model, or else its path."""
+    return next(
+        (name for name, path in bundled_models().items() if path == folder), str(folder.absolute())
+    )
+
+
 def download_model(name: str) -> Path:
     """The folder of the model ``owner/name``, downloaded unless the hub's cache has it.
 

@@ -32,7 +32,7 @@ SHORTEST, LONGEST = 2, 5
 """Characters of the n-grams by which spellings are compared."""
 LEAST_SIMILARITY = 0.3
 """Of the known word that is spelled most alike, as a cosine: below it, nothing is known of a word.
-It refuses 2 % of held-out words, names for the most part, and most of what fingers hit blindly."""
+It refuses 3 % of held-out words, names for the most part, and most of what fingers hit blindly."""
 _SUGGESTED_SIMILARITY = 0.5
 _SUGGESTIONS = 3
 
