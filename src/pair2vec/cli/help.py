@@ -30,6 +30,7 @@ EXAMPLES = {
     "demo": "demo --out demo",
     "report": "report --out report --results results",
     "serve": "serve --port 8017",
+    "explorer": "explorer --out site/",
     "mcp": "mcp",
     "eval bats": "eval bats --data BATS_3.0",
     "eval slots": "eval slots",

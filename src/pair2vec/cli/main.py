@@ -20,7 +20,7 @@ from pair2vec.cli.prepare import prepare_command
 from pair2vec.cli.qa import qa_app
 from pair2vec.cli.query import analogy, fill, nearest, neighbours, pair, score_command
 from pair2vec.cli.relate import relate
-from pair2vec.cli.serve import mcp, serve
+from pair2vec.cli.serve import explorer, mcp, serve
 from pair2vec.cli.signals import Terminated
 from pair2vec.cli.train import teach_command, train_command, vectors
 from pair2vec.errors import STOPPED, Pair2vecError
@@ -34,7 +34,7 @@ _PANELS = {
     ),
     "Build a model": (prepare_command, vectors, train_command, teach_command),
     "Look into a corpus": (lexicon, contexts, pmi_command),
-    "Serve": (serve, mcp),
+    "Serve": (serve, explorer, mcp),
     "Manage models": (models, info, check, describe, shrink, push),
     _EVALUATE: (demo, report),
 }

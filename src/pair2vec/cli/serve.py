@@ -1,4 +1,4 @@
-"""``pair2vec serve`` and ``pair2vec mcp``: answer programs over HTTP, and agents."""
+"""``pair2vec serve``, ``mcp`` and ``explorer``: answer programs, agents, and a page by itself."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.filesize import decimal
 
 from pair2vec.cli.messages import say, show_count, use_one_thread_each
-from pair2vec.cli.options import ModelOption
+from pair2vec.cli.options import ModelOption, OverwriteOption
 from pair2vec.errors import UsageError
 
 if TYPE_CHECKING:
@@ -127,6 +128,36 @@ def mcp(
         run_http(resources, host or _MCP_HOST, own_port, say)
     else:
         run_stdio(resources)
+
+
+def explorer(
+    out: Annotated[
+        Path,
+        typer.Option(metavar="PATH", help="The folder of the site; with --single-file the file."),
+    ],
+    model: ModelOption = None,
+    single_file: Annotated[
+        bool,
+        typer.Option("--single-file", help="One HTML file, which also opens from a disk."),
+    ] = False,
+    overwrite: OverwriteOption = False,
+) -> None:
+    """Write the explorer page of a model as a static site, which answers without a server.
+
+    For any file server, such as GitHub Pages; offline after the first visit.
+    """
+    from pair2vec.api import load
+    from pair2vec.server.static_site import write_single_page, write_site
+
+    opened = load(model)
+    write = write_single_page if single_file else write_site
+    size = write(opened, out, overwrite=overwrite)
+    say(f"wrote {out}, {decimal(size)}")
+    if not opened.saved.has_head:
+        say(
+            "the model has no relation head, so that the page has no relations: "
+            "'pair2vec teach --from' adds one"
+        )
 
 
 def _open_index(corpus: Path) -> InvertedIndex:

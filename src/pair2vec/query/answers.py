@@ -73,12 +73,12 @@ class AnswerFilter:
 
     def excluded(self, query: Iterable[int]) -> IntArray:
         """The ids that do not answer a question, given the ids of its words."""
-        known = [word for word in query if word < len(self._kinds)]
-        allowed = {WordKind.CONTENT, *self._kinds[known].tolist()}
-        return np.flatnonzero(~np.isin(self._kinds, list(allowed)))
+        known = [word for word in query if word < len(self.kinds)]
+        allowed = {WordKind.CONTENT, *self.kinds[known].tolist()}
+        return np.flatnonzero(~np.isin(self.kinds, list(allowed)))
 
     @cached_property
-    def _kinds(self) -> NDArray[np.int8]:
+    def kinds(self) -> NDArray[np.int8]:
         """The `WordKind` of each word, (V,)."""
         words = self._vocabulary.words[len(SPECIAL_TOKENS) :]
         special = [WordKind.MARK] * len(SPECIAL_TOKENS)

@@ -84,19 +84,19 @@ class WordClusters:
         """Put each word to the nearest of some words; `inputs` are what R takes, (V, D)."""
         self._inputs = inputs
         seeds = np.random.default_rng(0).choice(len(inputs), min(CLUSTERS, len(inputs)), False)
-        self._cluster = (inputs @ inputs[seeds].T).argmax(axis=1)
+        self.clusters = (inputs @ inputs[seeds].T).argmax(axis=1)
         sums = np.zeros((len(seeds), inputs.shape[1]), np.float32)
-        np.add.at(sums, self._cluster, inputs)
-        sizes = np.bincount(self._cluster, minlength=len(seeds))
-        self._centroids = sums / np.maximum(sizes, 1).astype(np.float32)[:, None]
+        np.add.at(sums, self.clusters, inputs)
+        sizes = np.bincount(self.clusters, minlength=len(seeds))
+        self.centroids = sums / np.maximum(sizes, 1).astype(np.float32)[:, None]
 
     def approximate_scores(self, network: ConditionalPairNetwork, readout: Readout) -> FloatArray:
         """A function of R for each word, by its linearisation at the word's centroid: (V,)."""
-        values, gradients = network.linearise(self._centroids, readout)
-        intercepts = values - np.einsum("kd,kd->k", self._centroids, gradients)
+        values, gradients = network.linearise(self.centroids, readout)
+        intercepts = values - np.einsum("kd,kd->k", self.centroids, gradients)
         slopes = self._inputs @ gradients.T
-        scores: FloatArray = np.take_along_axis(slopes, self._cluster[:, None], axis=1)[:, 0]
-        scores += intercepts[self._cluster]
+        scores: FloatArray = np.take_along_axis(slopes, self.clusters[:, None], axis=1)[:, 0]
+        scores += intercepts[self.clusters]
         return scores
 
 

@@ -11,10 +11,10 @@ from pair2vec.relations.word_forms import base_forms, is_form, spelling_key
 from pair2vec.text.function_words import FUNCTION_WORDS
 from pair2vec.text.sentences import cased_tokens, fold
 
-_FUNCTION_WORDS = FUNCTION_WORDS | set("anymore get gets got getting let lets".split())
+LIGHT_WORDS = FUNCTION_WORDS | set("anymore get gets got getting let lets".split())
 """Words that say little by themselves; those that may reverse a sentence are looked at apart."""
 
-_CONTRACTIONS = {
+CONTRACTIONS = {
     "can't": ("can", "not"),
     "cannot": ("can", "not"),
     "won't": ("will", "not"),
@@ -29,9 +29,9 @@ _CONTRACTIONS = {
     "cant": ("can", "not"),
     "wont": ("will", "not"),
 }
-_CLITICS = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would", "'s": ""}
+CLITICS = {"'m": "am", "'re": "are", "'ve": "have", "'ll": "will", "'d": "would", "'s": ""}
 _NUMBER = re.compile(r"\d[\d.,:/]*(st|nd|rd|th)?")
-_NUMBER_WORDS = {
+NUMBER_WORDS = {
     word: str(value)
     for value, word in enumerate(
         """zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen
@@ -91,9 +91,9 @@ def tokens_of(sentence: str) -> list[Token]:
     for spelled in cased_tokens(sentence):
         for part in spelled.split("-") if _is_compound(spelled) else (spelled,):
             for word in _expanded(fold(part)):
-                number = _NUMBER_WORDS.get(word, word if _NUMBER.fullmatch(word) else "")
+                number = NUMBER_WORDS.get(word, word if _NUMBER.fullmatch(word) else "")
                 is_no_longer = word == "longer" and bool(found) and found[-1].word == "no"
-                is_content = not (number or word in _FUNCTION_WORDS or is_no_longer)
+                is_content = not (number or word in LIGHT_WORDS or is_no_longer)
                 found.append(
                     Token(
                         part,
@@ -113,13 +113,13 @@ def _is_compound(spelled: str) -> bool:
 
 def _expanded(word: str) -> Sequence[str]:
     """The words of a contraction; a word itself; nothing for punctuation and possessives."""
-    if word in _CONTRACTIONS:
-        return _CONTRACTIONS[word]
+    if word in CONTRACTIONS:
+        return CONTRACTIONS[word]
     if "'" in word:
         stem, _, clitic = word.partition("'")
         if word.endswith("n't"):
             return (word.removesuffix("n't"), "not")
-        whole = _CLITICS.get(f"'{clitic}")
+        whole = CLITICS.get(f"'{clitic}")
         if whole is not None:
             return tuple(part for part in (stem, whole) if part)
     return (word,) if any(map(str.isalnum, word)) else ()

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pair2vec.relations.alignment import Alignment, Token
 from pair2vec.relations.word_forms import base_forms
 
-_OPPOSITES = {
+OPPOSITES = {
     frozenset(pair.split("/"))
     for pair in """before/after with/without on/off in/out up/down above/below over/under more/less
     more/fewer most/least many/few much/little all/none always/never ever/never everyone/nobody
@@ -22,7 +22,7 @@ _OPPOSITES = {
 """Of the closed classes."""
 LISTED = 0.95
 """The probability that two of them reverse the meaning."""
-_NEGATIONS = {
+NEGATIONS = {
     **dict.fromkeys(
         "not no never without non neither nor none nobody nothing nowhere".split(), 0.95
     ),
@@ -30,7 +30,7 @@ _NEGATIONS = {
     "barely": 0.5,
 }
 """Words that negate, and with what probability."""
-_IMPLICIT_NEGATIONS = {
+IMPLICIT_NEGATIONS = {
     **dict.fromkeys("cease avoid stop quit".split(), "ing"),
     **dict.fromkeys("fail refuse decline neglect omit forget unable".split(), "to"),
     **dict.fromkeys("lack deny forbid prohibit prevent false untrue incapable absent".split(), ""),
@@ -52,7 +52,7 @@ def listed_opposites(alignment: Alignment) -> list[tuple[int, int]]:
     free_b = list(alignment.rest_b)
     for i in alignment.rest_a:
         for j in free_b:
-            if frozenset({alignment.a[i].word, alignment.b[j].word}) in _OPPOSITES:
+            if frozenset({alignment.a[i].word, alignment.b[j].word}) in OPPOSITES:
                 found.append((i, j))
                 free_b.remove(j)
                 break
@@ -93,16 +93,16 @@ def negation(tokens: Sequence[Token], n: int) -> float:
     """The probability that a word negates what follows it."""
     word = tokens[n].word
     following = tokens[n + 1].word if n + 1 < len(tokens) else ""
-    if word in _NEGATIONS:
+    if word in NEGATIONS:
         before = [token.word for token in tokens[max(0, n - 2) : n]]
         is_no_negation = (word, following) in {("not", "only"), ("no", "doubt")} or (
             before[-1:] == ["or"] or before == ["or", "why"]
         )
         has_neither = word == "nor" and any(token.word == "neither" for token in tokens[:n])
-        return 0.0 if is_no_negation or has_neither else _NEGATIONS[word]
+        return 0.0 if is_no_negation or has_neither else NEGATIONS[word]
     if (word, following) == ("yet", "to"):
         return _IMPLICIT
-    for base in base_forms(word) & _IMPLICIT_NEGATIONS.keys():
-        if following.endswith(_IMPLICIT_NEGATIONS[base]):
+    for base in base_forms(word) & IMPLICIT_NEGATIONS.keys():
+        if following.endswith(IMPLICIT_NEGATIONS[base]):
             return _IMPLICIT
     return 0.0

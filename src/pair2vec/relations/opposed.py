@@ -44,7 +44,7 @@ _MOST_PAIRS = 12
 _UNKNOWN_WORDS = "the words that differ are unknown to the model"
 _LEAST_PROBABLE = 0.5
 """Of a verdict other than opposed, which has a threshold of its own."""
-_MOST_OF_SAME = {"odd": 0.2} | dict.fromkeys(
+MOST_OF_SAME = {"odd": 0.2} | dict.fromkeys(
     ("substitution", "exchanged", "numbers", "numbers_added", "units"), 0.5
 )
 """Sentences with as much of one of these features are not called the same: they may be reversed, a
@@ -110,8 +110,8 @@ class SentenceComparison:
         compared = [self._compare(a, b) for a, b in pairs]
         features, differences = self.features([c for c in compared if isinstance(c, Comparison)])
         probabilities = weights.network.probabilities(features)
-        columns = [FEATURES.index(name) for name in _MOST_OF_SAME]
-        most = np.array([*_MOST_OF_SAME.values()], np.float32)
+        columns = [FEATURES.index(name) for name in MOST_OF_SAME]
+        most = np.array([*MOST_OF_SAME.values()], np.float32)
         may_be_same = np.all(features[:, columns] < most, axis=1).tolist()
         rows = zip(probabilities, may_be_same, differences, strict=True)
         return [

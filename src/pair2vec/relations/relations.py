@@ -26,7 +26,7 @@ CANDIDATES = 6_000
 SIMILARITY_WEIGHT, FREQUENCY_WEIGHT = 2.0, 0.0
 """How much the cosine of the two words and the frequency of the neighbour count in the order of
 neighbours in any relation."""
-_SYMMETRIC_SIMILARITY = 2.0
+SYMMETRIC_SIMILARITY = 2.0
 """The same for neighbours in one symmetric relation; in another one it counts nothing."""
 
 
@@ -201,7 +201,7 @@ class Relations:
             all_words: Whether punctuation, numbers, function words and pieces of words may be
                 answers, too; those of `among` always may.
         """
-        similarity = _SYMMETRIC_SIMILARITY if self.definition(relation).symmetric else 0.0
+        similarity = SYMMETRIC_SIMILARITY if self.definition(relation).symmetric else 0.0
         found = self._score_candidates(word, among, unrelated, all_words=all_words)
         scores = found.probabilities[:, self.names.index(relation)]
         order = neighbour_order(scores, found.cosines, found.ids, similarity)

@@ -36,7 +36,7 @@ where their beginnings are opposites there, too: who compares two sentences that
 does not ask about two words drawn at random."""
 _SYMMETRIC = frozenset({"and", "or"})
 """Words that may be exchanged around these, and nothing is."""
-_UNITS = frozenset(
+UNITS = frozenset(
     """km kilometers kilometres kilometer miles mile m meters metres meter feet foot inches inch
     yards cm mm kg kilograms grams g pounds pound lbs ounces celsius fahrenheit degrees percent
     dollars euros cents hours hour minutes minute seconds days day weeks week months month
@@ -288,7 +288,7 @@ class Differences:
         for n, i in enumerate(self._item.rest_a):
             for m, j in enumerate(self._item.rest_b):
                 both = {self._a[i].word, self._b[j].word}
-                if both <= _UNITS and self._item.is_replaced[n, m] > 0:
+                if both <= UNITS and self._item.is_replaced[n, m] > 0:
                     return self._a[i].text, self._b[j].text
         return None
 

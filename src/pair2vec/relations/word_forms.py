@@ -5,9 +5,9 @@ from collections.abc import Container, Iterator
 from functools import cache, lru_cache
 from importlib.resources import files
 
-_ENDINGS = frozenset("s es ed d er r est st ing ly y ies ied ier iest ily".split())
+ENDINGS = frozenset("s es ed d er r est st ing ly y ies ied ier iest ily".split())
 """With one of them, or without, two words of different length are forms of one."""
-_INFLECTIONS = {
+INFLECTIONS = {
     "s": "",
     "es": "",
     "ed": "",
@@ -22,25 +22,25 @@ _SHORTEST_STEM = 3
 _REMEMBERED = 1 << 17
 """Words whose forms are remembered: more than a vocabulary has, fewer than users may invent."""
 
-_NEGATING_PREFIXES = frozenset(
+NEGATING_PREFIXES = frozenset(
     "un in im il ir dis non non- mis de anti anti- counter counter-".split()
 )
 _SHORTEST_NEGATED = 4
 """*into* is no negation of *to*."""
-_OPPOSITE_PREFIXES = tuple(
+OPPOSITE_PREFIXES = tuple(
     tuple(pair.split("/"))
     for pair in """en/de up/down on/off in/out over/under max/min pre/post inter/intra hyper/hypo
     macro/micro mono/poly""".split()
 )
 
-_SPELLINGS = (("our", "or"), ("or", "our"), ("ise", "ize"), ("ize", "ise"))
+SPELLINGS = (("our", "or"), ("or", "our"), ("ise", "ize"), ("ize", "ise"))
 """British and American spellings of a part of a word."""
-_FORMS = (
+FORMS = (
     *(("", "s"), ("", "es"), ("s", ""), ("es", ""), ("y", "ies"), ("ies", "y")),
     *(("", "d"), ("", "ed"), ("", "ing"), ("e", "ing")),
 )
 """Endings, and what may be in their place in a known form."""
-_VARIANTS = (("isation", "ization"), ("ise", "ize"), ("yse", "yze"), ("our", "or"), ("ogue", "og"))
+VARIANTS = (("isation", "ization"), ("ise", "ize"), ("yse", "yze"), ("our", "or"), ("ogue", "og"))
 """What British and American spellings of one word differ in."""
 _SHORTEST_PART = 3
 _SHORTEST_HEAD = 4
@@ -60,7 +60,7 @@ def differ_by_ending(word: str, other: str) -> bool:
     """Whether the longer word looks like the other with an ending: *cheap*, *cheaper*."""
     short, long = sorted((word, other), key=len)
     stems = {short, short.removesuffix("e"), short.removesuffix("y"), short + short[-1:]}
-    return any(long.startswith(stem) and long[len(stem) :] in _ENDINGS for stem in stems if stem)
+    return any(long.startswith(stem) and long[len(stem) :] in ENDINGS for stem in stems if stem)
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -68,17 +68,17 @@ def base_forms(word: str) -> frozenset[str]:
     """What a word may be an inflected form of; some of them are stems that are no words."""
     stems = {
         word.removesuffix(ending) + replaced
-        for ending, replaced in _INFLECTIONS.items()
+        for ending, replaced in INFLECTIONS.items()
         if word.endswith(ending) and len(word) - len(ending) + len(replaced) >= _SHORTEST_STEM
     }
     # *stopping* is a form of *stop*, and *writing* of *write*.
     stems |= {stem[:-1] for stem in stems if stem[-1:] == stem[-2:-1]}
     stems |= {f"{stem}e" for stem in stems if word.endswith("ing")}
-    return frozenset({word, *stems, *_irregular_bases().get(word, ())})
+    return frozenset({word, *stems, *irregular_bases().get(word, ())})
 
 
 @cache
-def _irregular_bases() -> dict[str, list[str]]:
+def irregular_bases() -> dict[str, list[str]]:
     """The base forms of each irregular form."""
     text = (files("pair2vec.relations") / "data" / "irregular_forms.txt").read_text()
     bases: dict[str, list[str]] = {}
@@ -93,7 +93,7 @@ def _irregular_bases() -> dict[str, list[str]]:
 @lru_cache(maxsize=_REMEMBERED)
 def spelling_key(word: str) -> str:
     """The same for British and American spellings of a word; itself may be no word."""
-    for british, american in _VARIANTS:
+    for british, american in VARIANTS:
         word = word.replace(british, american)
     return word
 
@@ -111,7 +111,7 @@ def is_negated_form(word: str, other: str) -> bool:
     short, long = sorted((word, other), key=len)
     if long.endswith(short):
         prefix = long[: len(long) - len(short)]
-        return len(short) >= _SHORTEST_NEGATED and prefix in _NEGATING_PREFIXES
+        return len(short) >= _SHORTEST_NEGATED and prefix in NEGATING_PREFIXES
     having, lacking = (word, other) if word.endswith("ful") else (other, word)
     return having.endswith("ful") and lacking == having.removesuffix("ful") + "less"
 
@@ -125,7 +125,7 @@ def differ_by_prefix(word: str, other: str) -> bool:
         and one.startswith(first)
         and two == second + one[len(first) :]
         for one, two in ((word, other), (other, word))
-        for first, second in _OPPOSITE_PREFIXES
+        for first, second in OPPOSITE_PREFIXES
     )
 
 
@@ -148,10 +148,10 @@ def spelling_variants(word: str) -> Iterator[str]:
         joined = re.sub(r"[-_ ]", joint, lower)
         if joined != lower:
             yield joined
-    for ending, other in _FORMS:
+    for ending, other in FORMS:
         if lower.endswith(ending):
             yield lower[: len(lower) - len(ending)] + other
-    for part, other in _SPELLINGS:
+    for part, other in SPELLINGS:
         if part in lower:
             yield lower.replace(part, other)
     # The head of a term comes last: a body part is a part.

@@ -58,7 +58,7 @@ class Explorer:
             self._faults.append(text)
 
     def _note_request(self, url: str) -> None:
-        if not url.startswith(self._address):
+        if not url.startswith((self._address, "blob:", "data:")):  # the last two are of the page
             self._faults.append(f"requested another host: {url}")
 
     def faults(self) -> list[str]:

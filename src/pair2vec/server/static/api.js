@@ -1,8 +1,13 @@
-/** Requests to the API. */
+/** Questions to the API of a server; or, on a page without one, to the engine in a worker. */
+
+import { ask } from "./engine_client.js";
 
 const MAX_RETRIES = 3;
 const TIMEOUT_MS = 20_000;
 const KEY = "pair2vec-api-key";
+
+/** The folder of the model that comes with the page; empty where a server answers. */
+export const localModel = document.documentElement.dataset.model ?? "";
 
 /** A failed request, with a message for people. */
 export class ApiError extends Error {
@@ -22,7 +27,18 @@ export class ApiError extends Error {
  *   `busy` is called before each retry with the seconds until then.
  * @throws {ApiError}
  */
-export async function query(name, parameters = {}, { signal, busy = () => {} } = {}) {
+export async function query(name, parameters = {}, options = {}) {
+  return localModel ? askEngine(name, parameters, options) : askServer(name, parameters, options);
+}
+
+async function askEngine(name, parameters, { signal }) {
+  const { answer, error } = await ask(localModel, name, parameters, signal);
+  signal?.throwIfAborted();
+  if (answer) return answer;
+  throw new ApiError(error.error, error);
+}
+
+async function askServer(name, parameters, { signal, busy = () => {} }) {
   const address = `api/${name}?${new URLSearchParams(parameters)}`;
   for (let tries = 1; ; tries += 1) {
     const response = await sendWithKey(address, signal);

@@ -1,21 +1,24 @@
 /** The explorer: panels that query the server; the address says which is shown. */
 
 import { readAddress, visitAddress } from "./address.js";
-import { model, offers } from "./api.js";
+import { localModel, model, offers } from "./api.js";
+import { watchLoading } from "./engine_client.js";
 import { Panel } from "./panel.js";
 import { Tabs } from "./tabs.js";
 import { analogy } from "./panels/analogy.js";
 import { fill } from "./panels/fill.js";
+import { map } from "./panels/map.js";
 import { opposed } from "./panels/opposed.js";
 import { pair } from "./panels/pair.js";
 import { relate } from "./panels/relate.js";
 import { word } from "./panels/word.js";
 
-const specs = [relate, opposed, fill, analogy, pair, word];
+const specs = [relate, opposed, fill, analogy, pair, map, word];
 /** The endpoints of panels that not every server has. */
 const needed = new Map([
   [relate.name, "relate"],
   [opposed.name, "opposed"],
+  [map.name, "neighbours"],
   [word.name, "neighbours"],
 ]);
 const panels = new Map(specs.map((spec) => [spec.name, new Panel(spec, showModel)]));
@@ -62,5 +65,14 @@ addEventListener("keydown", (event) => {
   event.preventDefault();
   panels.get(shown).focusFirstField();
 });
+if (localModel) {
+  document.getElementById("api").hidden = true;
+  watchLoading((loaded, size) => {
+    const [part, whole] = [loaded, size].map((bytes) => Math.round(bytes / 1e6));
+    document.getElementById("model").textContent = `Loading the model: ${part} of ${whole} MB`;
+  });
+  // Only pages of https and of this machine may be kept for later.
+  if (location.protocol !== "file:") navigator.serviceWorker?.register("service_worker.js").catch(() => null);
+}
 showModel();
 open();

@@ -1,16 +1,20 @@
 /**
  * A word and those related to it, drawn: the word in the middle, the others to both sides of it,
- * each on a line of its own so that no name covers another. The list beside it has the same
- * content for screen readers.
+ * each on a line of its own so that no name covers another. Beside a list with the same content it
+ * is hidden from screen readers; a map stands by itself, and has arrows.
  */
 
 import { addressOf } from "./address.js";
+import { arrowPoints } from "./arrows.js";
 import { element, shape } from "./elements.js";
 
 const LINE = 26;
 const MARGIN = 18;
 const LETTER = 9;
 const COLOURS = 10;
+/** From this width on a map names the relation behind each word. */
+const WIDE = 620;
+const SIDES = { ArrowLeft: -1, ArrowRight: 1 };
 
 /** Built-in relations have fixed colours; others take the rest in turn. */
 const relations = [
@@ -40,13 +44,23 @@ export function dot(relation) {
 export class Graph {
   #word;
   #matches;
+  #hrefOf;
+  #isMap;
+  #links = [];
 
-  /** @param {{word: string, relation: string, probability: number}[]} matches */
-  constructor(word, matches) {
+  /**
+   * @param {{word: string, relation: string, probability: number}[]} matches
+   * @param {{hrefOf?: (word: string) => string, isMap?: boolean}} options Where a word leads to.
+   */
+  constructor(word, matches, { hrefOf = (word) => addressOf("word", { word }), isMap = false } = {}) {
     this.#word = word;
+    this.#hrefOf = hrefOf;
+    this.#isMap = isMap;
     // Grouped by relation.
     this.#matches = Object.values(Object.groupBy(matches, (match) => match.relation)).flat();
-    this.element = shape("svg", { class: "graph text", "aria-hidden": "true" });
+    const role = isMap ? { role: "group", "aria-label": `Words related to ${word}` } : { "aria-hidden": "true" };
+    this.element = shape("svg", { class: "graph text", ...role });
+    if (isMap) this.element.addEventListener("keydown", (event) => this.#press(event));
     // Redrawn, not scaled: names keep their size on a narrow screen.
     new ResizeObserver(() => this.draw()).observe(this.element);
   }
@@ -61,8 +75,34 @@ export class Graph {
     const nodes = sides.flatMap((side, left) =>
       side.map((match, index) => this.#node(match, left ? -1 : 1, index, side.length, width)),
     );
-    const edges = nodes.map(({ edge }) => edge);
+    const edges = nodes.flatMap(({ edge, points }) => [edge, ...points]);
+    this.#links = nodes.map(({ link, x, y }) => ({ link, x, y }));
+    const focused = this.#links.findIndex(({ link }) => link.getAttribute("href") === this.#focusedHref());
     this.element.replaceChildren(...edges, ...nodes.map(({ link }) => link), ...this.#middle());
+    if (focused >= 0) this.focus(focused);
+  }
+
+  focus(index = 0) {
+    this.#links[index]?.link.focus({ preventScroll: true });
+  }
+
+  #focusedHref() {
+    const { activeElement } = document;
+    return this.element.contains(activeElement) ? activeElement.getAttribute("href") : "";
+  }
+
+  /** Arrow keys lead to the next word on the same side, and to the nearest on the other. */
+  #press(event) {
+    const { key, target, altKey, ctrlKey, metaKey } = event;
+    const own = this.#links.find(({ link }) => link === target);
+    if (!own || altKey || ctrlKey || metaKey || !key.startsWith("Arrow")) return;
+    const away = ({ y }) => Math.abs(y - own.y);
+    const isThere = SIDES[key]
+      ? ({ x }) => Math.sign(x) === SIDES[key] && Math.sign(own.x) !== SIDES[key]
+      : ({ x, y }) => Math.sign(x) === Math.sign(own.x) && (key === "ArrowUp" ? y < own.y : y > own.y);
+    const [nearest] = this.#links.filter(isThere).sort((one, other) => away(one) - away(other));
+    event.preventDefault();
+    nearest?.link.focus();
   }
 
   /** On an arch that is widest in the middle; the more probable, the nearer. */
@@ -71,7 +111,8 @@ export class Graph {
     const arch = Math.sqrt(1 - ((2 * y) / ((count + 1) * LINE)) ** 2);
     const near = Math.abs(y) < LINE ? this.#middleWidth() / 2 + 10 : 24;
     const letters = Math.floor((width / 2 - near - MARGIN) / LETTER);
-    const room = width / 2 - MARGIN - LETTER * Math.min(word.length, letters);
+    const isNamed = this.#isMap && width >= WIDE;
+    const room = width / 2 - MARGIN - (isNamed ? LETTER * relation.length : 0) - LETTER * Math.min(word.length, letters);
     const wished = width * (0.2 + 0.16 * (1 - probability)) * (0.6 + 0.4 * arch);
     const x = side * Math.max(near, Math.min(room, wished));
     const colour = colourOf(relation);
@@ -82,10 +123,14 @@ export class Graph {
     });
     const attributes = { x: x + 9 * side, y, "text-anchor": side < 0 ? "end" : "start" };
     const name = shape("text", { ...attributes, dy: "0.35em" }, shortened(word, letters));
-    const title = shape("title", {}, `${word}: ${relation}, ${probability.toFixed(2)}`);
+    const label = name.textContent === word ? "" : `${name.textContent} `;
+    if (isNamed) name.append(" ", shape("tspan", { class: "relation" }, relation));
+    const said = `${word} ${relation}, ${probability.toFixed(2)}`;
     const knot = shape("circle", { class: colour, cx: x, cy: y, r: 4.5 });
-    const href = addressOf("word", { word });
-    return { edge, link: shape("a", { href, tabindex: -1 }, title, knot, name) };
+    const role = this.#isMap ? { "aria-label": label + said } : { tabindex: -1 };
+    const link = shape("a", { href: this.#hrefOf(word), ...role }, shape("title", {}, said), knot, name);
+    const points = this.#isMap ? arrowPoints(relation, x, y, this.#middleWidth() / 2, colour) : [];
+    return { edge, link, x, y, points };
   }
 
   #middleWidth() {

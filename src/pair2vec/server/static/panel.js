@@ -1,17 +1,14 @@
 /** A panel: a form that is queried while it is filled in; its state is kept in the address. */
 
 import { addressOf, completeAddress, settleAddress, writeAddress } from "./address.js";
-import { button, element } from "./elements.js";
+import { notingComposed } from "./composed.js";
+import { element } from "./elements.js";
 import { wholeWords } from "./pattern.js";
 import { Requests } from "./requests.js";
 import { Suggestions } from "./suggestions.js";
+import { tools } from "./tools.js";
 
 const PAUSE_MS = 150;
-const SOURCES = {
-  spelling: "composed from its spelling",
-  words: "composed from its words",
-  vectors: "carried over from other vectors",
-};
 
 /**
  * @typedef {Object<string, string>} State
@@ -123,15 +120,12 @@ export class Panel {
     clearTimeout(this.#pause);
     const state = this.#state();
     if (!this.#spec.isComplete(state)) return this.#requests.reset(this.#spec.hint);
+    const replace = this.#replace.bind(this);
     const showResults = async (get, results) => {
-      const composed = new Map();
-      const getAndNote = async (...question) => {
-        const found = await get(...question);
-        for (const word of found.composed ?? []) composed.set(word.word, word);
-        return found;
-      };
+      const { getAndNote, notes } = notingComposed(get, replace);
       const summary = await this.#spec.answer(state, getAndNote, results);
-      results.prepend(...[...composed.values()].map((word) => this.#composedNote(word)));
+      results.prepend(...notes());
+      results.append(tools(results, this.#spec.name));
       this.#onAnswer();
       return summary;
     };
@@ -139,15 +133,7 @@ export class Panel {
       this.#element.focus(); // the button that had it is removed
       this.#query();
     };
-    return this.#requests.run(showResults, { retry, replace: this.#replace.bind(this) });
-  }
-
-  /** That a word is not known, how it was composed, and known words to take instead. */
-  #composedNote({ word, source, suggestions }) {
-    const alike = suggestions.map((by) => button(by, () => this.#replace(word, by)));
-    const hint = alike.length ? ["; did you mean ", ...alike, "?"] : ["."];
-    const said = `“${word}” is not in the vocabulary: its vector is ${SOURCES[source]}`;
-    return element("p", { class: "message composed" }, said, ...hint);
+    return this.#requests.run(showResults, { retry, replace });
   }
 
   /** Replace a word in all fields, and query again. */

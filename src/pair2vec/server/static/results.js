@@ -24,7 +24,9 @@ export function rankedList(rows, label, scores = rows.map((row) => row.score)) {
   const best = Math.max(...scores);
   const floor = Math.min(0, ...scores);
   const items = rows.map((row) => item(row, (row.score - floor) / (best - floor || 1)));
-  return element("ol", { class: "ranked", "aria-label": label }, ...items);
+  const list = element("ol", { class: "ranked", "aria-label": label }, ...items);
+  keepRows(list, rows.map(({ content, score }) => [label, element("span", {}, ...copies(content)).textContent, score]));
+  return list;
 }
 
 function item({ href, title, content, score, beside }, share) {
@@ -34,6 +36,22 @@ function item({ href, title, content, score, beside }, share) {
   const number = element("span", { class: "number" }, score.toFixed(2).replace("-", "−"));
   const link = element("a", { href, title }, words, bar, number);
   return element("li", {}, link, ...(beside ? [beside] : []));
+}
+
+const kept = new WeakMap();
+
+/** Keep what an element shows, as rows of a table: what it is of, what it is, and its score. */
+export function keepRows(shown, rows) {
+  kept.set(shown, rows);
+}
+
+/** All rows that results show. */
+export function rowsOf(results) {
+  return [...results.querySelectorAll("*")].flatMap((shown) => kept.get(shown) ?? []);
+}
+
+function copies(content) {
+  return content.map((piece) => (typeof piece === "string" ? piece : piece.cloneNode(true)));
 }
 
 /** A section of the results. */

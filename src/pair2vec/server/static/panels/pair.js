@@ -62,7 +62,11 @@ function bothDirections({ forward, backward }) {
 }
 
 async function showEvidence({ x, y }, get, container) {
-  if (!(await offers("evidence"))) return;
+  if (!(await offers("evidence"))) {
+    const none = element("p", {}, "There is no corpus here to take sentences from.");
+    container.prepend(part("In the text", none));
+    return;
+  }
   const { sentences } = await get("evidence", { x, y }).catch(noSentences);
   const quotes = sentences.map((sentence) =>
     element("blockquote", { class: "text" }, ...marked(sentence, { x, y })),
