@@ -74,7 +74,7 @@ def test_train_goes_on_from_a_model(world: Path, tmp_path: Path) -> None:
     steps = ["--set=training.steps=10", "--device=cpu"]
     first, second = tmp_path / "first", tmp_path / "second"
     assert pair2vec("train", world, "--out", first, *SMALL, *steps).returncode == 0
-    going_on = ["train", world, "--from", first, "--out", second]
+    going_on: list[str | Path] = ["train", world, "--from", first, "--out", second]
     batch = "--set=training.batch=64"
     done = pair2vec(*going_on, *steps, batch)
     assert done.returncode == 0, done.stderr
