@@ -55,7 +55,7 @@ def text(renamed: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> C
 
 
 def recipe(model: SavedModel, **training: Any) -> ContinuedRecipe:
-    short = {"batch": 64, "steps": 20, "warmup_steps": 2, "report_steps": 5, "validation_steps": 9}
+    short = {"batch": 64, "epochs": 9, "steps": 20, "warmup_steps": 2, "report_steps": 5}
     return with_settings(continued_recipe(model), {"training": {**short, **training}})
 
 

@@ -93,8 +93,10 @@ def continued_recipe(
 ) -> ContinuedRecipe:
     """The recipe to go on from a model by, changed as `recipes.resolve` changes one.
 
-    By default with the model's own network and negatives, and small batches: a corpus of a few
-    megabytes has few triples, and in large ones a new word would be moved too seldom.
+    By default with the model's own network and negatives, one epoch, and small batches: a corpus of
+    a few megabytes has few triples, and in large ones a new word would be moved too seldom. More
+    steps, or a higher rate, make `fill` better and relations worse: the head was taught on vectors
+    that text alone does not lead to (benchmarks/continue_field.py).
     """
     settings = read_settings(name, config, assignments)
     if named := settings.pop("recipe", None):
@@ -103,7 +105,7 @@ def continued_recipe(
         training = replace(
             fast().training,
             batch=1024,
-            epochs=3,
+            epochs=1,
             warmup_steps=100,
             report_steps=50,
             validation_steps=1_000,
