@@ -108,6 +108,7 @@ lexicon CORPUS --out OUT/lexicon.tsv --words TERMS --model MODEL --workers 1
 info MODEL
 info CORPUS
 check MODEL
+explorer --model MODEL --out OUT/site
 models
 describe MODEL --name mine
 shrink MODEL --out OUT/small
