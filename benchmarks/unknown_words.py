@@ -9,9 +9,8 @@
   place; held-out words are never candidates. A word that is refused counts as a wrong answer.
 - **Unknown**: questions and pairs with a word that the model lacks, beside those it knows.
 
-BATS is answered by 3CosAdd among the whole vocabulary, and by pair vectors, too, among the 300 best
-of that: with known words by the default of `analogy`, with composed ones by several α;
- WordNet's pairs are those of `eval relate`; EVALution's relations are
+BATS is answered by 3CosAdd among the whole vocabulary, and by the default of `analogy` (α = 0.5)
+among the 300 best of that; WordNet's pairs are those of `eval relate`; EVALution's relations are
 classified by networks on pair vectors, trained on the pairs of which all words are known. Subsets
 are drawn with seed 0; it takes some minutes on 2 cores. `--choose` looks at one half of the
 held-out words alone, and figures are of the other, unless `--half choose` asks for the first.
@@ -42,7 +41,6 @@ from pair2vec.experiments.evaluation.relations import LabelledPair, read_relatio
 from pair2vec.model.subwords import fit_subwords, read_subwords, word_ngrams
 from pair2vec.query.composition import CompositionWeights, WordComposer, phrase_weights
 from pair2vec.query.pair_encoder import directed_vectors
-from pair2vec.query.search import ANALOGY_ALPHA
 from pair2vec.relations.classifier import PairViews, RelationClassifier
 from pair2vec.relations.definitions import read_definitions
 from pair2vec.relations.scores import relation_scores
@@ -53,7 +51,7 @@ from pair2vec.word_vectors.carry_over import CarriedWords
 from pair2vec.wordnet.dictionary import WordNet
 
 SPECIAL = len(SPECIAL_TOKENS)
-ALPHAS, RERANKED = (0.1, 0.2, 0.3, 0.5), 300
+ALPHA, RERANKED = 0.5, 300
 QUESTIONS, PAIR_QUESTIONS = 4_000, 400
 BATCH = 256
 
@@ -312,13 +310,11 @@ def held_out_analogies(
         for q in questions
     ]
     candidates = np.setdiff1d(np.arange(SPECIAL, len(ids)), sorted(everything))
-    usual = answer_all(model, questions[:PAIR_QUESTIONS], candidates, ANALOGY_ALPHA)
-    for alpha in (0.0, *ALPHAS):
-        count = PAIR_QUESTIONS if alpha else None
-        own = usual if alpha else answer_all(model, questions, candidates)
-        new = answer_all(model, composed[:count], candidates, alpha)
+    for title, count, pairs in (("3CosAdd", None, False), ("α = 0.5", PAIR_QUESTIONS, True)):
+        own = answer_all(model, questions[:count], candidates, pairs=pairs)
+        new = answer_all(model, composed[:count], candidates, pairs=pairs)
         groups = [q.group for q in questions[:count]]
-        print(f"BATS, {_title(alpha)}: " + shares(groups, new, own))
+        print(f"BATS, {title}: " + shares(groups, new, own))
 
 
 def unknown_analogies(model: Pair2vec, bats: Path, composer: WordComposer) -> None:
@@ -344,19 +340,10 @@ def unknown_analogies(model: Pair2vec, bats: Path, composer: WordComposer) -> No
         f"unknown word; {100 * refused / max(1, len(parts[1])):.0f} % of them have a refused one"
     )
     candidates = np.arange(SPECIAL, len(ids))
-    short = [sample(part, PAIR_QUESTIONS) for part in parts]
-    usual = answer_all(model, short[0], candidates, ANALOGY_ALPHA)
-    for alpha in (0.0, *ALPHAS):
-        known, new = short if alpha else [sample(part, QUESTIONS) for part in parts]
-        own = usual if alpha else answer_all(model, known, candidates)
-        results = own, answer_all(model, new, candidates, alpha)
-        groups = [q.group for q in known], [q.group for q in new]
-        print(f"{_title(alpha)}: " + beside(*groups, *results))
-
-
-def _title(alpha: float) -> str:
-    """Beside an α of composed words, known ones are always answered by the default of `analogy`."""
-    return f"α = {alpha:g}" if alpha else "3CosAdd"
+    for title, limit, pairs in (("3CosAdd", QUESTIONS, False), ("α = 0.5", PAIR_QUESTIONS, True)):
+        known, new = (sample(part, limit) for part in parts)
+        results = [answer_all(model, part, candidates, pairs=pairs) for part in (known, new)]
+        print(f"{title}: " + beside([q.group for q in known], [q.group for q in new], *results))
 
 
 def sample(items: Sequence[Item], count: int) -> list[Item]:
@@ -364,7 +351,7 @@ def sample(items: Sequence[Item], count: int) -> list[Item]:
 
 
 def answer_all(
-    model: Pair2vec, questions: Sequence[Question], candidates: IntArray, alpha: float = 0.0
+    model: Pair2vec, questions: Sequence[Question], candidates: IntArray, *, pairs: bool
 ) -> NDArray[np.bool_]:
     """Which questions are answered rightly; those with a refused word are not."""
     right = np.zeros(len(questions), np.bool_)
@@ -378,20 +365,20 @@ def answer_all(
         for row, n in enumerate(batch):
             scores[row, np.isin(candidates, abx[row])] = -2
             best = candidates[scores[row].argmax()]
-            if alpha:
-                best = _best_by_pairs(model, abx[row], candidates, scores[row], alpha)
+            if pairs:
+                best = _best_by_pairs(model, abx[row], candidates, scores[row])
             right[n] = int(best) in questions[n].answers
     return right
 
 
 def _best_by_pairs(
-    model: Pair2vec, abx: IntArray, candidates: IntArray, offsets: FloatArray, alpha: float
+    model: Pair2vec, abx: IntArray, candidates: IntArray, offsets: FloatArray
 ) -> int:
     chosen = np.argpartition(-offsets, RERANKED)[:RERANKED]
     network = model.space.whitened_pairs
     example = directed_vectors(network, abx[:1], abx[1:2], "both")[0]
     others = directed_vectors(network, np.full(RERANKED, abx[2]), candidates[chosen], "both")
-    scores = alpha * (others @ example) / 2 + (1 - alpha) * offsets[chosen]
+    scores = ALPHA * (others @ example) / 2 + (1 - ALPHA) * offsets[chosen]
     return int(candidates[chosen[scores.argmax()]])
 
 

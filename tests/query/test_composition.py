@@ -169,8 +169,8 @@ def test_answers_are_those_of_a_model_that_has_the_row(model: Pair2vec, tmp_path
         lambda m: [score for _, score in m.fill("X or Y", x=UNKNOWN, among=WORDS)],
         lambda m: [score for _, score in m.fill("X or Y", y=UNKNOWN, among=WORDS, prior=0.5)],
         lambda m: [score for _, score in m.fill(["X or Y", "X of Y"], x=UNKNOWN, y="cold")],
-        lambda m: [s for _, s in m.analogy("cold", "warm", UNKNOWN, alpha=0.5, among=WORDS)],
-        lambda m: [s for _, s in m.analogy(UNKNOWN, "warm", "cold", alpha=0.5, among=WORDS)],
+        lambda m: [score for _, score in m.analogy("cold", "warm", UNKNOWN, among=WORDS)],
+        lambda m: [score for _, score in m.analogy(UNKNOWN, "warm", "cold", among=WORDS)],
         lambda m: [s for *_, s in m.nearest(UNKNOWN, "cold", among=[("old", "cup")])],
         lambda m: [s for *_, s in m.nearest(UNKNOWN, "cold", words=["old", "cup", "warm"])],
         lambda m: [s for _, s in m.relations().neighbours(UNKNOWN, "antonym", among=WORDS)],
@@ -180,12 +180,6 @@ def test_answers_are_those_of_a_model_that_has_the_row(model: Pair2vec, tmp_path
     ours, theirs = (m.relate(UNKNOWN, "cold") for m in (model, other))
     assert (ours.name, ours.others, ours.like) == (theirs.name, theirs.others, theirs.like)
     assert ([word.word for word in ours.composed], theirs.composed) == ([UNKNOWN], [])
-
-
-def test_an_analogy_with_a_composed_word_relies_less_on_its_pair_vector(model: Pair2vec) -> None:
-    for abx, alpha in ((("cold", "warm", UNKNOWN), 0.2), (("cold", "warm", "old"), 0.5)):
-        assert model.analogy(*abx) == model.analogy(*abx, alpha=alpha)
-        assert model.analogy(*abx) != model.analogy(*abx, alpha=0.35)
 
 
 @pytest.mark.parametrize("search", get_args(Search))

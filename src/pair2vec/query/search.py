@@ -37,9 +37,6 @@ SHORTLIST = 3_000
 LARGEST_WEIGHT = 1e9
 """Of similarity or frequency beside R·C: far below this already, nothing else counts."""
 
-ANALOGY_ALPHA, COMPOSED_ALPHA = 0.5, 0.2
-"""The weight of pair vectors in `analogy`; ``benchmarks/unknown_words.py`` chose that of questions
-with a composed word."""
 NEAREST_ALPHA = 0.8
 """The weight of pair vectors in `nearest`; ``benchmarks/nearest_choice.py`` chose it."""
 
@@ -361,16 +358,6 @@ def nearest_scores(
     weight = np.float32(alpha)
     scores = weight * pair_cosines(space.whitened_pairs, example, x, y, direction)
     return scores + (1 - weight) * offset_cosines(space, example, x, y)
-
-
-def analogy_alpha(alpha: float | None, *, composed: bool) -> float:
-    """The weight of pair vectors in an analogy; None is the default.
-
-    That is lower where a word is composed: R of a vector that is not quite the word's goes further
-    astray than an offset does.
-    """
-    default = COMPOSED_ALPHA if composed else ANALOGY_ALPHA
-    return default if alpha is None else check_alpha(alpha)
 
 
 def check_alpha(alpha: float) -> float:
