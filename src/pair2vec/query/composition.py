@@ -74,7 +74,7 @@ _log = logging.getLogger(__name__)
 class CompositionWeights:
     """How much each estimate counts; `benchmarks/unknown_words.py --choose` compares others."""
 
-    rules: float = 1.0
+    rules: float = 4.0
     """Of all affix rules, times the weight of each."""
     neighbours: float = 0.3
     table: float = 0.1
