@@ -34,6 +34,21 @@ def test_a_phrase_is_content() -> None:
     assert word_kind("new york") == word_kind("of mice and men") == WordKind.CONTENT
 
 
+def test_no_answer_has_a_word_in_common_with_the_question() -> None:
+    words = ["germany", "east germany", "east", "germanys", "new york", "new york city", "york"]
+    vocabulary = Vocabulary((word, 1) for word in words)
+    answers = AnswerFilter(vocabulary)
+
+    def left_out(word: str) -> set[str]:
+        ids = answers.excluded([vocabulary.ids[word]]).tolist()
+        return {vocabulary.words[n] for n in ids} & {*words} - {word}
+
+    assert left_out("germany") == {"east germany"}
+    assert left_out("east germany") == {"germany", "east"}
+    assert left_out("new york") == {"new york city", "york"}
+    assert left_out("new york city") == {"new york", "york"}
+
+
 def test_answers_are_words_of_content_and_of_the_kinds_of_the_question() -> None:
     vocabulary = Vocabulary((word, 1) for word in WORDS)
     answers = AnswerFilter(vocabulary)

@@ -120,7 +120,8 @@ def _words(source: _Source) -> Question:
 def _mistake(source: _Source) -> Question:
     word = source.word()
     mistakes: tuple[Question, ...] = (
-        ("relate", {"x": f"{word}qx", "y": "hot"}),
+        # Where one is composed, as in `relate`, the engine says that it is unknown.
+        ("score", {"x": f"{word}qx", "y": "hot", "pattern": "X or Y"}),
         ("relate", {"x": " ", "y": "hot"}),
         ("score", {"x": word, "y": f"{word} {word}", "pattern": "X or Y"}),
         ("score", {"x": word, "y": word, "pattern": "Y and X"}),

@@ -39,7 +39,15 @@ export class PairSpace {
    */
   noAnswers(query, allWords) {
     const allowed = new Set([CONTENT, ...query.map((id) => this.kinds[id])]);
-    return (id) => id < SPECIAL || query.includes(id) || !(allWords || allowed.has(this.kinds[id]));
+    const asked = query.map((id) => ` ${this.vocabulary.words[id]} `);
+    const overlaps = (id) => {
+      const word = ` ${this.vocabulary.words[id]} `;
+      return asked.some((other) => word.includes(other) || (other.includes(word) && word !== other));
+    };
+    return (id) =>
+      id < SPECIAL ||
+      query.includes(id) ||
+      !(allWords || (allowed.has(this.kinds[id]) && !overlaps(id)));
   }
 
   /** The word with the most similar vector among those with ids below `end`. */
