@@ -3,8 +3,8 @@
 A vocabulary has much that fits a pattern and answers nobody: *in portland , the*, *in dallas , st*.
 Each of its words is of one kind, by its spelling and a list of function words (`word_kind`). An
 answer is a word of content, or of the kind of a word in the question: *he* finds *she*, and *1990*
-finds *1991*. A phrase that shares a word with the question is none: *germany* does not find *east
-germany*.
+finds *1991*. Of a slot, a phrase that shares a word with the question is none: *germany* does not
+find *east germany*.
 """
 
 import re
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pair2vec.arrays import IntArray
 from pair2vec.text.function_words import FUNCTION_WORDS
 from pair2vec.text.phrases import is_phrase
-from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
+from pair2vec.text.vocabulary import PADDING, SPECIAL_TOKENS, Vocabulary
 
 
 class WordKind(IntEnum):
@@ -77,22 +77,21 @@ class AnswerFilter:
         """The ids that do not answer a question, given the ids of its words."""
         known = [word for word in query if word < len(self.kinds)]
         allowed = {WordKind.CONTENT, *self.kinds[known].tolist()}
-        excluded = ~np.isin(self.kinds, list(allowed))
-        for word in known:
-            excluded[self._overlapping(self._vocabulary.words[word])] = True
-        return np.flatnonzero(excluded)
+        return np.flatnonzero(~np.isin(self.kinds, list(allowed)))
 
-    def _overlapping(self, word: str) -> list[int]:
-        """What a word or phrase is a part of, and what is a part of it: as little of an answer as an
-        inflection.
+    def overlapping(self, query: Iterable[int]) -> list[int]:
+        """Phrases that share a word with the question, and the words of a phrase in it.
+
+        To fill a slot beside *germany*, *east germany* is as little of an answer as an inflection.
         """
-        inside = f" {word} "
-        found = [
-            phrase for phrase, spelled in self._phrases if inside in spelled or spelled in inside
-        ]
-        if is_phrase(word):
-            found += [part for part in map(self._vocabulary.ids.get, word.split(" ")) if part]
-        return found
+        asked = [f" {self._vocabulary.words[word]} " for word in query if word < len(self.kinds)]
+        found = {
+            phrase
+            for phrase, spelled in self._phrases
+            if any(word in spelled or spelled in word for word in asked)
+        }
+        tokens = {token for word in asked if " " in word.strip() for token in word.split()}
+        return sorted(found | {self._vocabulary.ids.get(token, PADDING) for token in tokens})
 
     @cached_property
     def _phrases(self) -> list[tuple[int, str]]:

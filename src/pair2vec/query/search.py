@@ -250,7 +250,8 @@ class WordSearch:
         """
         exclude = [*SPECIAL_IDS, *query]
         if among is None and not all_words:
-            exclude += self._space.answers.excluded(query).tolist()
+            answers = self._space.answers
+            exclude += [*answers.excluded(query).tolist(), *answers.overlapping(query)]
         ids = self._candidates(scorer, exclude, among, search)
         scores = scorer.scores(ids)
         words = np.arange(len(self._vocabulary))[ids]

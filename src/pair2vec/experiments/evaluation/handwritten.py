@@ -192,7 +192,7 @@ def read_word_tab() -> list[JudgedWord]:
 
 
 def _entries(texts: Sequence[str]) -> frozenset[tuple[str, str]]:
-    pairs = (text.split() for text in texts)
+    pairs = (text.split(maxsplit=1) for text in texts)
     return frozenset((relation, word) for relation, word in pairs)
 
 
@@ -209,7 +209,7 @@ def score_word_tab(model: Pair2vec, words: Sequence[JudgedWord]) -> WordTabScore
             judged.judge(match.relation, match.word),
         )
         for judged in known
-        for match in relations.typed_neighbours(judged.word, top=WORD_TAB_ENTRIES, all_words=True)
+        for match in relations.typed_neighbours(judged.word, top=WORD_TAB_ENTRIES)
     ]
     return WordTabScores(entries, [judged.word for judged in words if judged not in known])
 

@@ -153,7 +153,9 @@ export class WordSearch {
 
   #best(scorer, query, { search, top, allWords }) {
     const { words } = this.space.vocabulary;
-    const isExcluded = this.space.noAnswers(query, allWords);
+    const isNone = this.space.noAnswers(query, allWords);
+    const overlaps = allWords ? () => false : this.space.overlapping(query);
+    const isExcluded = (id) => isNone(id) || overlaps(id);
     const ids = this.#candidates(scorer, isExcluded, search);
     const scores = scorer.scores(ids);
     const best = topK(scores, top, (n) => isExcluded(ids[n]));

@@ -39,15 +39,16 @@ export class PairSpace {
    */
   noAnswers(query, allWords) {
     const allowed = new Set([CONTENT, ...query.map((id) => this.kinds[id])]);
+    return (id) => id < SPECIAL || query.includes(id) || !(allWords || allowed.has(this.kinds[id]));
+  }
+
+  /** Whether a word shares a word with a question where one of the two is a phrase. */
+  overlapping(query) {
     const asked = query.map((id) => ` ${this.vocabulary.words[id]} `);
-    const overlaps = (id) => {
+    return (id) => {
       const word = ` ${this.vocabulary.words[id]} `;
-      return asked.some((other) => word.includes(other) || (other.includes(word) && word !== other));
+      return asked.some((other) => word.includes(other) || other.includes(word));
     };
-    return (id) =>
-      id < SPECIAL ||
-      query.includes(id) ||
-      !(allWords || (allowed.has(this.kinds[id]) && !overlaps(id)));
   }
 
   /** The word with the most similar vector among those with ids below `end`. */
