@@ -308,7 +308,7 @@ def test_relate_as_json_has_four_parts_and_the_protocol(taught: Path) -> None:
     assert printed["wordnet"]["rows"]["relation head"]["all"]["pairs"] == len(PAIRS)
     assert printed["random_pairs"]["pairs"] == 100_000
     assert len(printed["random_pairs"]["most_confident"]) == 20
-    assert printed["word_tab"]["entries"] == 12
+    assert 0 < printed["word_tab"]["entries"] <= 12
     assert printed["protocol"]["predicts"] == "relation head"
     again = pair2vec("eval", "relate", *options)
     assert again.stdout == done.stdout

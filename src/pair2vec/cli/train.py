@@ -101,12 +101,12 @@ def train_command(  # noqa: PLR0913, PLR0917 - the options of a command
     saved_recipe = begun_recipe(out) if resume and not has_settings else None
     published = load_model(find_model(start)) if start else None
     opened, given = open_corpus(corpus), (recipe, config, assignments or [])
-    if saved_recipe is None and published:
-        saved_recipe = continued_recipe(published, *given)
-    elif saved_recipe is None:
-        saved_recipe = resolve(*given, lambda: fitted(opened, _dimension(vectors)))
     model = None
     with init_process_group(device) as ranks, _rank_zero_messages(ranks.rank):
+        if saved_recipe is None and published:
+            saved_recipe = continued_recipe(published, *given)
+        elif saved_recipe is None:
+            saved_recipe = resolve(*given, lambda: fitted(opened, _dimension(vectors)))
         with (
             suppress(Interrupted),
             show_progress(TrainingView()) as report,

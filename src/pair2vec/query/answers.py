@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from pair2vec.arrays import IntArray
 from pair2vec.text.function_words import FUNCTION_WORDS
-from pair2vec.text.phrases import is_phrase
+from pair2vec.text.phrases import is_phrase, shares_words
 from pair2vec.text.vocabulary import PADDING, SPECIAL_TOKENS, Vocabulary
 
 
@@ -84,20 +84,20 @@ class AnswerFilter:
 
         To fill a slot beside *germany*, *east germany* is as little of an answer as an inflection.
         """
-        asked = [f" {self._vocabulary.words[word]} " for word in query if word < len(self.kinds)]
+        asked = [self._vocabulary.words[word] for word in query if word < len(self.kinds)]
         found = {
             phrase
             for phrase, spelled in self._phrases
-            if any(word in spelled or spelled in word for word in asked)
+            if any(shares_words(word, spelled) for word in asked)
         }
-        tokens = {token for word in asked if " " in word.strip() for token in word.split()}
+        tokens = {token for word in filter(is_phrase, asked) for token in word.split(" ")}
         return sorted(found | {self._vocabulary.ids.get(token, PADDING) for token in tokens})
 
     @cached_property
     def _phrases(self) -> list[tuple[int, str]]:
-        """The ids of phrases, and how they are spelled between blanks."""
+        """The ids of phrases, and how they are spelled."""
         words = enumerate(self._vocabulary.words)
-        return [(number, f" {word} ") for number, word in words if is_phrase(word)]
+        return [(number, word) for number, word in words if is_phrase(word)]
 
     @cached_property
     def kinds(self) -> NDArray[np.int8]:

@@ -15,6 +15,7 @@ from pair2vec.relations.examples import find_examples
 from pair2vec.relations.features import RelationFeatures
 from pair2vec.relations.regression import UNRELATED, RelationRegression, fit_relations, shift_prior
 from pair2vec.relations.word_forms import is_form
+from pair2vec.text.phrases import shares_words
 from pair2vec.text.vocabulary import look_up_word
 
 THRESHOLD = 0.5
@@ -232,14 +233,18 @@ class Relations:
     def _best(
         self, found: _Neighbours, order: FloatArray, top: int, *, distinct: bool
     ) -> list[int]:
-        """The first of `found` in an order; if `distinct`, no two that are forms of one word."""
+        """The first of `found` in an order.
+
+        If `distinct`, no two that are forms of one word, or of which one is a part of the other.
+        """
         if not distinct or self.relates_forms:
             return [int(n) for n in top_k(order, top)]
         chosen: list[int] = []
         spelled = self._vocabulary.words
         for n in top_k(order, _MOST_FORMS * top).tolist():
             own = spelled[found.ids[n]]
-            if not any(is_form(own, spelled[found.ids[other]]) for other in chosen):
+            others = [spelled[found.ids[other]] for other in chosen]
+            if not any(is_form(own, other) or shares_words(own, other) for other in others):
                 chosen.append(n)
             if len(chosen) == top:
                 break

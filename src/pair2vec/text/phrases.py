@@ -35,6 +35,12 @@ def is_phrase(word: str) -> bool:
     return " " in word
 
 
+def shares_words(one: str, other: str) -> bool:
+    """Whether one of two words or phrases is a part of the other: *haydn* and *joseph haydn*."""
+    first, second = f" {one} ", f" {other} "
+    return first in second or second in first
+
+
 def spell_phrase(text: str) -> str | None:
     """A line of a list as a phrase; None if it is none.
 

@@ -79,7 +79,9 @@ def test_an_entry_is_judged_by_relation_and_word_and_else_not_judged(model: Pair
     assert scores.to_json()["right"] == 1
     part = word_tab_part(scores)
     text = " ".join(rendered(grid_table(part.grids[0]), 400).split())
-    assert f"hot 1 of {count} {first.relation} {first.word}, {second.relation} {second.word} ✗" in text
+    assert (
+        f"hot 1 of {count} {first.relation} {first.word}, {second.relation} {second.word} ✗" in text
+    )
     assert f"{third.relation} {third.word} ?" in text
     notes = " ".join(part.notes)
     assert f"1 of {count} entries are right" in notes

@@ -130,7 +130,7 @@ def test_a_newcomer_sees_an_answer_and_what_gave_it(
     sentence = explorer.panel.locator(".sentence")
     expect(sentence).to_have_text("antonym: expensive is the opposite of cheap")
     expect(explorer.message).to_have_text(re.compile(r"^cheap and expensive: antonym, \d\d %$"))
-    facts = "Model: wikipedia · 62,000 words · licence cc-by-sa-4.0"
+    facts = "Model: wikipedia · 66,500 words · licence cc-by-sa-4.0"
     expect(explorer.page.locator("#model")).to_have_text(facts)
     assert "#" not in explorer.page.url
 

@@ -7,6 +7,7 @@
 
 import { Layer, eachBlock } from "./pair_encoder.js";
 import { analogousPairs, pairCosines, repeatedWords, topK } from "./search.js";
+import { sharesWords } from "./space.js";
 import { dot, safeNorm } from "./tensors.js";
 import { QuestionError, quoted } from "./text.js";
 
@@ -214,14 +215,16 @@ export class Relations {
     return [usual, FREQUENCY_WEIGHT];
   }
 
-  /** The first of some words in an order, no two of which are forms of one word. */
+  /** The first of some words in an order, no two of which are forms of one word or share words. */
   #distinct(ids, order, top) {
     if (this.relatesForms) return topK(order, top);
     const { words } = this.space.vocabulary;
     const chosen = [];
     for (const n of topK(order, MOST_FORMS * top)) {
       if (chosen.length === top) break;
-      if (!chosen.some((other) => this.forms.isForm(words[ids[n]], words[ids[other]]))) chosen.push(n);
+      const own = words[ids[n]];
+      const isLike = (other) => this.forms.isForm(own, other) || sharesWords(own, other);
+      if (!chosen.some((other) => isLike(words[ids[other]]))) chosen.push(n);
     }
     return chosen;
   }

@@ -8,6 +8,13 @@ import { SPECIAL, Vocabulary } from "./vocabulary.js";
 const FREQUENT_WORDS = 20_000;
 const CONTENT = 0;
 
+/** Whether one of two words or phrases is a part of the other: *haydn* and *joseph haydn*. */
+export function sharesWords(one, other) {
+  if (!one.includes(" ") && !other.includes(" ")) return one === other;
+  const [first, second] = [` ${one} `, ` ${other} `];
+  return first.includes(second) || second.includes(first);
+}
+
 export class PairSpace {
   /**
    * @param {import("./model.js").ModelFiles} files
@@ -44,11 +51,9 @@ export class PairSpace {
 
   /** Whether a word shares a word with a question where one of the two is a phrase. */
   overlapping(query) {
-    const asked = query.map((id) => ` ${this.vocabulary.words[id]} `);
-    return (id) => {
-      const word = ` ${this.vocabulary.words[id]} `;
-      return asked.some((other) => word.includes(other) || other.includes(word));
-    };
+    const { words } = this.vocabulary;
+    const asked = query.map((id) => words[id]);
+    return (id) => asked.some((word) => sharesWords(word, words[id]));
   }
 
   /** The word with the most similar vector among those with ids below `end`. */
