@@ -36,7 +36,7 @@ from pair2vec.model.folder import SavedModel, load_model, save_model
 from pair2vec.runtime.devices import find_device
 from pair2vec.text.corpus import Corpus, open_corpus
 from pair2vec.training.batches import nearest_words
-from pair2vec.training.publish import NetworkWriter, publish, published_arrays
+from pair2vec.training.publish import NewModelContent, publish, published_arrays
 from pair2vec.training.recipes import Recipe, resolve
 from pair2vec.training.train import initial_word_vectors
 from pair2vec.training.trainer import AuxiliaryTask, RunContext, Trainer
@@ -228,8 +228,8 @@ def published(
 ) -> SavedModel:
     """As by `pair2vec train`; or, if it is not kept, no more than the evaluation needs."""
     if keep:
-        write = NetworkWriter(inputs.corpus, Path(inputs.analogies.vectors))
-        return publish(trainer, write, keep, "float32", overwrite=False)
+        content_of = NewModelContent(inputs.corpus, Path(inputs.analogies.vectors))
+        return publish(trainer, content_of, keep, "float32", overwrite=False)
     config = {"recipe": asdict(trainer.recipe)}
     save_model(scratch, published_arrays(trainer.network), inputs.corpus.vocabulary, config)
     return load_model(scratch)

@@ -35,7 +35,7 @@ from pair2vec.teaching.relation_task import (
 from pair2vec.text.corpus import Corpus
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 from pair2vec.training.network import Network
-from pair2vec.training.publish import NetworkWriter, publish
+from pair2vec.training.publish import NewModelContent, publish
 from pair2vec.training.train import Interrupted, TaskSource
 from pair2vec.training.trainer import RunContext, Trainer
 
@@ -271,8 +271,8 @@ def test_the_published_head_computes_what_was_trained(corpus: Corpus, tmp_path: 
     assert trainer.run()
     with torch.no_grad():
         task.head.negation.copy_(torch.tensor([0.5, 2, -1, 3, 0]))
-    writer = NetworkWriter(corpus, vectors=None)
-    saved = publish(trainer, writer, tmp_path / "model", "float32", overwrite=False)
+    content_of = NewModelContent(corpus, vectors=None)
+    saved = publish(trainer, content_of, tmp_path / "model", "float32", overwrite=False)
     x, y = random_pairs(vocabulary, 300, 5)
     x, y = np.append(x, vocabulary.ids["able"]), np.append(y, vocabulary.ids["unable"])
     expected = head_scores(task.head, trainer.network, vocabulary, x, y).numpy()

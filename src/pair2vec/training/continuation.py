@@ -14,7 +14,6 @@ import logging
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import torch
@@ -22,13 +21,13 @@ from torch import Tensor
 
 from pair2vec.arrays import FloatArray, normalise, safe_norms
 from pair2vec.errors import UsageError
-from pair2vec.model.folder import SavedModel, save_model
-from pair2vec.model.tensors import Precision
+from pair2vec.model.folder import SavedModel
 from pair2vec.runtime.checksums import CHECKSUMS
 from pair2vec.text.corpus import Corpus, with_vocabulary
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 from pair2vec.training.network import Network
 from pair2vec.training.publish import (
+    ModelContent,
     corpus_record,
     model_recipe,
     published_arrays,
@@ -317,22 +316,13 @@ def _context_words(model: SavedModel, vocabulary: Vocabulary) -> int:
     return special + int(np.count_nonzero(vocabulary.counts[special:] >= least))
 
 
-class ContinuedWriter:
+class ContinuedContent:
     """Of a network that goes on from a model: its tables, and all else that the model has."""
 
     def __init__(self, begun: Continuation) -> None:
         self._begun = begun
 
-    def __call__(
-        self,
-        trainer: Trainer,
-        folder: Path,
-        facts: dict[str, Any],
-        sample: int,
-        precision: Precision,
-        *,
-        overwrite: bool,
-    ) -> None:
+    def __call__(self, trainer: Trainer, sample: int) -> ModelContent:
         del sample
         begun, model = self._begun, self._begun.model
         arrays = published_arrays(trainer.network)
@@ -348,8 +338,7 @@ class ContinuedWriter:
             "training": asdict(trainer.recipe.training),
             **({"before": model.config[CONTINUED_KEY]} if CONTINUED_KEY in model.config else {}),
         }
-        save_model(
-            folder,
+        return ModelContent(
             {name: model.array(name) for name in model.names} | arrays,
             begun.vocabulary,
             {
@@ -358,10 +347,6 @@ class ContinuedWriter:
                 **{name: fact for name, fact in model.config.items() if name not in _NOT_KEPT},
                 "created": datetime.datetime.now(datetime.UTC).date().isoformat(),
                 CONTINUED_KEY: record,
-                **facts,
             },
-            patterns=model.patterns(),
-            precision=precision,
-            overwrite=overwrite,
-            is_claimed=True,
+            model.patterns(),
         )

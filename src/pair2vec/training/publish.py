@@ -1,10 +1,11 @@
 """Publish a trained network as a model folder, and read one back as a network."""
 
 import datetime
+from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -25,6 +26,7 @@ from pair2vec.model.subwords import fit_subwords
 from pair2vec.model.tensors import Precision
 from pair2vec.text.corpus import Corpus
 from pair2vec.text.patterns import context_text
+from pair2vec.text.vocabulary import Vocabulary
 from pair2vec.training.network import Network
 from pair2vec.training.recipes import Recipe, recipe_from_json
 from pair2vec.training.trainer import Trainer
@@ -38,56 +40,35 @@ _SAMPLE, _CHECKPOINT_SAMPLE = 4_000_000, 400_000
 _CONTEXT_OUTPUT = "context.value.weight"
 
 
-class ModelWriter(Protocol):
-    """Writes a network as it is now as a model folder."""
+class ModelContent(NamedTuple):
+    """What a model folder is made of."""
 
-    def __call__(
-        self,
-        trainer: Trainer,
-        folder: Path,
-        facts: dict[str, Any],
-        sample: int,
-        precision: Precision,
-        *,
-        overwrite: bool,
-    ) -> None:
-        """Write it.
-
-        Args:
-            trainer: With the network.
-            folder: To write.
-            facts: For the config: name, metrics, and the like.
-            sample: Triples that patterns are counted in.
-            precision: Of the tensors.
-            overwrite: Replace a model that is there.
-        """
+    arrays: dict[str, NDArray[np.float32]]
+    vocabulary: Vocabulary
+    config: dict[str, Any]
+    """But for name and metrics."""
+    patterns: list[PatternCount]
 
 
-class NetworkWriter:
+ContentOf = Callable[[Trainer, int], ModelContent]
+"""The content of a network as it is now; patterns are counted in so many triples."""
+
+
+class NewModelContent:
     """Of a network that is trained from the beginning."""
 
     def __init__(self, corpus: Corpus, vectors: Path | None) -> None:
-        """Write a model of `corpus`; its words began with `vectors`, or with random ones."""
+        """Of a model of `corpus`, whose words began with `vectors`, or with random ones."""
         self._corpus = corpus
         self._vectors = vectors.name if vectors else None
         self._mine_patterns = cache(partial(mine_patterns, corpus))
 
-    def __call__(
-        self,
-        trainer: Trainer,
-        folder: Path,
-        facts: dict[str, Any],
-        sample: int,
-        precision: Precision,
-        *,
-        overwrite: bool,
-    ) -> None:
+    def __call__(self, trainer: Trainer, sample: int) -> ModelContent:
         added = trainer.auxiliary.published(trainer.network)
         tensors = {name: t.detach().float().cpu().numpy() for name, t in added.tensors.items()}
         arrays = published_arrays(trainer.network)
         subwords = fit_subwords(self._corpus.vocabulary, arrays["pair.words"])
-        save_model(
-            folder,
+        return ModelContent(
             arrays | tensors | subwords.tensors(),
             self._corpus.vocabulary,
             {
@@ -96,30 +77,26 @@ class NetworkWriter:
                 "corpus": corpus_record(self._corpus),
                 "vectors": self._vectors,
                 "triples": trainer.triples,
-                **facts,
                 **added.facts,
                 **subwords.facts(),
             },
-            patterns=self._mine_patterns(trainer.recipe.triples, sample=sample),
-            precision=precision,
-            overwrite=overwrite,
-            is_claimed=True,
+            self._mine_patterns(trainer.recipe.triples, sample=sample),
         )
 
 
 def publish(
-    trainer: Trainer, write: ModelWriter, out: Path, precision: Precision, *, overwrite: bool
+    trainer: Trainer, content_of: ContentOf, out: Path, precision: Precision, *, overwrite: bool
 ) -> SavedModel:
     """Write the trained network as a model folder, with all that is known of it.
 
-    All ranks validate; rank 0 writes. `vectors` are those that training started from.
+    All ranks validate; rank 0 writes.
     """
     validation = trainer.validate()
     metrics = {"validation_loss": validation} if validation is not None else {}
     facts = {"name": out.resolve().name, "metrics": metrics | _last_metrics(trainer)}
     with trainer.ranks.rank_zero_first() as is_rank_zero:
         if is_rank_zero:
-            write(trainer, out, facts, _SAMPLE, precision, overwrite=overwrite)
+            _save(content_of(trainer, _SAMPLE), out, facts, precision, overwrite=overwrite)
             remove_checkpoint_models(out / TRAINING_FOLDER)
     return load_model(out)
 
@@ -127,8 +104,8 @@ def publish(
 class CheckpointPublisher:
     """Publishes an unfinished network beside its checkpoint, to be asked as it is."""
 
-    def __init__(self, write: ModelWriter, out: Path, precision: Precision) -> None:
-        self._write, self._out, self._precision = write, out, precision
+    def __init__(self, content_of: ContentOf, out: Path, precision: Precision) -> None:
+        self._content_of, self._out, self._precision = content_of, out, precision
 
     def __call__(self, trainer: Trainer) -> None:
         """Write the model of this step; then remove that of an earlier one."""
@@ -138,8 +115,29 @@ class CheckpointPublisher:
             "metrics": _last_metrics(trainer),
             "checkpoint": {"step": trainer.step, "steps": trainer.total_steps},
         }
-        self._write(trainer, folder, facts, _CHECKPOINT_SAMPLE, self._precision, overwrite=True)
+        content = self._content_of(trainer, _CHECKPOINT_SAMPLE)
+        _save(content, folder, facts, self._precision, overwrite=True)
         remove_checkpoint_models(self._out / TRAINING_FOLDER, but=folder)
+
+
+def _save(
+    content: ModelContent,
+    folder: Path,
+    facts: dict[str, Any],
+    precision: Precision,
+    *,
+    overwrite: bool,
+) -> None:
+    save_model(
+        folder,
+        content.arrays,
+        content.vocabulary,
+        content.config | facts,
+        patterns=content.patterns,
+        precision=precision,
+        overwrite=overwrite,
+        is_claimed=True,
+    )
 
 
 def _last_metrics(trainer: Trainer) -> dict[str, float]:

@@ -33,12 +33,12 @@ from pair2vec.training.batches import nearest_words
 from pair2vec.training.checkpoint import check_begun
 from pair2vec.training.continuation import (
     Continuation,
-    ContinuedWriter,
+    ContinuedContent,
     check_continued,
     continue_from,
 )
 from pair2vec.training.distributed import SINGLE_PROCESS, ProcessGroup
-from pair2vec.training.publish import CheckpointPublisher, NetworkWriter, publish
+from pair2vec.training.publish import CheckpointPublisher, NewModelContent, publish
 from pair2vec.training.recipes import ContinuedRecipe, Recipe, recipe_from_json
 from pair2vec.training.trainer import (
     AuxiliaryTask,
@@ -139,10 +139,10 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
                 "without --vectors there are no neighbours to draw typed negatives from: "
                 "all negative words are drawn by frequency"
             )
-        write = (
-            ContinuedWriter(begun.continuation)
+        content_of = (
+            ContinuedContent(begun.continuation)
             if begun.continuation
-            else NetworkWriter(corpus, vectors)
+            else NewModelContent(corpus, vectors)
         )
         context = RunContext(
             out / TRAINING_FOLDER,
@@ -151,7 +151,7 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
             should_stop,
             ranks,
             show=show,
-            publish_checkpoint=CheckpointPublisher(write, out, precision),
+            publish_checkpoint=CheckpointPublisher(content_of, out, precision),
         )
         trainer = Trainer(
             corpus,
@@ -165,7 +165,7 @@ def train(  # noqa: PLR0913 - the options of a command, side by side
         with torch_threads(recipe.training.threads), select_device(torch_device):
             if not trainer.run():
                 raise Interrupted
-        return publish(trainer, write, out, precision, overwrite=overwrite or resume)
+        return publish(trainer, content_of, out, precision, overwrite=overwrite or resume)
 
 
 def _check_call(
