@@ -43,7 +43,10 @@ class WordCount(NamedTuple):
 
 
 class Vocabulary:
-    """Words by id and ids by word; ids 0 to 3 are the special tokens, then words by frequency."""
+    """Words by id and ids by word; ids 0 to 3 are the special tokens, then words by frequency.
+
+    Phrases that were added to a model later stand behind its words.
+    """
 
     def __init__(self, words: Iterable[tuple[str, int]]) -> None:
         entries = [*((token, 0) for token in SPECIAL_TOKENS), *words]
