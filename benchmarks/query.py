@@ -5,15 +5,18 @@
 MODEL is a model folder; without one, a model of 100 000 words and a relation head with random
 weights is made, which shows the speed but not the recall of a shortlist. Queries are patterns that
 the model keeps (or a few common ones) with random words, seeded. The baseline composes one pair at
-a time; that of relations is the time to compute the vectors of the same pairs in both directions.
+a time; that of relations is the time to compute the vectors of the same pairs in both directions,
+and that of commands, from their start to the end of their answer, is the import of numpy.
 """
 
 import argparse
 import resource
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -32,6 +35,16 @@ PATTERNS = ("X and Y", "in X , Y .", "X is a Y", "either X or Y", "the X of Y", 
 PLAIN_PAIRS = 500
 RELATIONS = (*(definition.name for definition in read_definitions()), NONE)
 HEAD_UNITS, RELATED_PAIRS = 384, 50_000
+COMMANDS = (
+    "relate hot cold",
+    "pair hot cold",
+    "fill X_and_Y --x hot",
+    "analogy hot cold wet",
+    "nearest hot cold",
+    "neighbours hot",
+)
+"""A pattern has `_` for its blanks."""
+COMMAND_RUNS = 5
 
 T = TypeVar("T")
 
@@ -123,8 +136,12 @@ def measure(folder: Path, count: int) -> None:
     short = [timed(partial(model.analogy, *words, search="shortlist")) for words in triples]
     report("analogy, exact", exact, 2 * plain)
     report("analogy, shortlist", short, 2 * plain)
+    report("nearest", [timed(partial(model.nearest, *words[:2])) for words in triples])
     if saved.has_head:
+        neighbours = partial(model.neighbours, relation="antonym")
+        report("neighbours", [timed(partial(neighbours, words[0])) for words in triples])
         measure_relations(model)
+    measure_commands(folder)
     print(f"plain loop over all pairs, from {PLAIN_PAIRS} of them: {plain:6.1f} s")
     print(f"peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3:.0f} MB")
 
@@ -144,6 +161,24 @@ def measure_relations(model: Pair2vec) -> None:
         print(f", {RELATED_PAIRS / seconds:,.0f} a second; {vectors / seconds:.2f} times pairs")
 
 
+def measure_commands(folder: Path) -> None:
+    """Commands from start to answer, beside the import of numpy; of each the median of runs."""
+    numpy = statistics.median(seconds_of("-c", "import numpy") for _ in range(COMMAND_RUNS))
+    print(f"{'import of numpy':26} {1000 * numpy:8.0f} ms")
+    for command in COMMANDS:
+        words = [word.replace("_", " ") for word in command.split()]
+        arguments = ("-m", "pair2vec", *words, "--model", str(folder))
+        seconds = statistics.median(seconds_of(*arguments) for _ in range(COMMAND_RUNS))
+        print(f"{command.split()[0] + ', the command':26} {1000 * seconds:8.0f} ms", end="")
+        print(f", {1000 * (seconds - numpy):.0f} more than numpy")
+
+
+def seconds_of(*arguments: str) -> float:
+    """How long a run of Python takes; one that fails counts, too, with its message."""
+    command = [sys.executable, *arguments]
+    return timed(partial(subprocess.run, command, stdout=subprocess.DEVNULL, check=False))[0]
+
+
 def draw_queries(saved: SavedModel, count: int) -> list[Query]:
     random = np.random.default_rng(0)
     patterns = [entry.pattern for entry in saved.patterns()] or list(PATTERNS)
@@ -161,12 +196,13 @@ def timed(function: Callable[[], T]) -> tuple[float, T]:
     return time.perf_counter() - start, result
 
 
-def report(name: str, runs: list[tuple[float, list[Match]]], plain: float) -> None:
+def report(name: str, runs: Sequence[tuple[float, object]], plain: float = 0.0) -> None:
     seconds = sorted(seconds for seconds, _ in runs)
+    middle = statistics.median(seconds)
     print(
-        f"{name:26} {1000 * statistics.median(seconds):8.0f} ms median of {len(seconds)}, "
-        f"{1000 * seconds[0]:.0f} to {1000 * seconds[-1]:.0f}; "
-        f"{plain / statistics.median(seconds):,.0f} times the plain loop"
+        f"{name:26} {1000 * middle:8.0f} ms median of {len(seconds)}, "
+        f"{1000 * seconds[0]:.0f} to {1000 * seconds[-1]:.0f}"
+        + (f"; {plain / middle:,.0f} times the plain loop" if plain else "")
     )
 
 

@@ -37,7 +37,6 @@ from pair2vec.query.search import (
     repeated_words,
 )
 from pair2vec.query.space import PairSpace, Unknown, UnknownWord, check_unknown_word
-from pair2vec.relations.check import check_model
 from pair2vec.relations.classifier import RelationClassifier
 from pair2vec.relations.definitions import (
     NONE,
@@ -199,6 +198,9 @@ class Pair2vec:
 
         Takes about ten seconds for a model of 300 dimensions.
         """
+        # Of all queries only this one needs its module, which takes time to import.
+        from pair2vec.relations.check import check_model
+
         return check_model(self)
 
     def pair(

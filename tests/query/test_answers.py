@@ -30,6 +30,12 @@ def test_the_kind_of_a_word_is_seen_from_its_spelling(kind: WordKind, words: str
     assert {word_kind(word) for word in words.split()} == {kind}
 
 
+def test_a_vocabulary_has_the_kinds_of_its_words() -> None:
+    words = [*"dog the 1990 st , neither ox doesn't łódź o'brien new-york ж".split(), "new york"]
+    kinds = AnswerFilter(Vocabulary((word, 1) for word in words)).kinds
+    assert kinds.tolist() == [WordKind.MARK] * 4 + [word_kind(word) for word in words]
+
+
 def test_a_phrase_is_content() -> None:
     assert word_kind("new york") == word_kind("of mice and men") == WordKind.CONTENT
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pair2vec.errors import InputError, UsageError
+from pair2vec.text.phrases import join_tokens
 from pair2vec.text.vocabulary import (
     SPECIAL_TOKENS,
     IncludedWords,
@@ -101,6 +102,13 @@ def test_a_list_of_no_words_or_a_negative_count_is_refused(wrong: dict[str, Any]
 def test_a_token_without_spaces_for_hundreds_of_characters_is_no_word() -> None:
     kept, _ = most_frequent([WordCount("a" * 500, 9), WordCount("word", 1)], 10, min_count=1)
     assert kept == [WordCount("word", 1)]
+
+
+@given(st.lists(st.sampled_from("abcd"), max_size=8))
+def test_tokens_are_joined_to_the_phrases_of_a_vocabulary(tokens: list[str]) -> None:
+    phrases = ["a b", "a b c", "c c"]
+    vocabulary = Vocabulary((word, 1) for word in [*"abcd", *phrases])
+    assert vocabulary.join(tokens) == join_tokens(tokens, set(phrases))
 
 
 def test_a_vocabulary_is_read_back_as_written(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ from pair2vec.model.tensors import (
 from pair2vec.runtime.checksums import CHECKSUMS, check_file, check_once, file_checksum
 from pair2vec.runtime.jobs import LOCK_FILE, content_hash, exclusive_lock
 from pair2vec.runtime.storage import PARTIAL, write_file
-from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary, WordCount, is_count
+from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary, is_count
 from pair2vec.version import __version__
 
 TENSORS_FILE = "model.safetensors"
@@ -386,7 +386,7 @@ def _read_vocabulary(path: Path, counts: NDArray[np.int64]) -> Vocabulary:
     special = len(SPECIAL_TOKENS)
     if tuple(words[:special]) != SPECIAL_TOKENS:
         raise InputError(f"{path}: does not begin with {' '.join(SPECIAL_TOKENS)}; {REPAIR_HINT}")
-    vocabulary = Vocabulary(list(map(WordCount, words[special:], counts[special:].tolist())))
+    vocabulary = Vocabulary(zip(words[special:], counts[special:].tolist(), strict=True))
     if len(vocabulary.ids) != len(vocabulary):
         raise InputError(f"{path}: has a word twice; {REPAIR_HINT}")
     return vocabulary

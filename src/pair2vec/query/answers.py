@@ -37,14 +37,14 @@ class WordKind(IntEnum):
     """Has neither letter nor digit."""
 
 
-_OTHER_FUNCTION_WORDS = frozenset(
+_EVERY_FUNCTION_WORD = FUNCTION_WORDS | frozenset(
     """
     neither nobody nothing none all more most many several few much less least however often usually
     later whatever whoever whichever wherever whenever etc inc ltd vol eds mrs approx viz von der
     del
     """.split()
 )
-"""More of them, abbreviations, and the articles of names."""
+"""With more of them, abbreviations, and the articles of names."""
 
 _SHORT_WORDS = frozenset("ox tv pc dj cd id go uk eu un u.s. u.k. u.n. pi ax ad".split())
 _LEAST_LETTERS = 3
@@ -53,7 +53,7 @@ _PLAIN_WORD = re.compile(r"[a-z][a-z-]{2,}")
 
 def word_kind(word: str) -> WordKind:
     """The kind of a word, as the tokeniser spells it."""
-    if word in FUNCTION_WORDS or word in _OTHER_FUNCTION_WORDS or word.endswith("n't"):
+    if word in _EVERY_FUNCTION_WORD or word.endswith("n't"):
         return WordKind.FUNCTION
     if _PLAIN_WORD.fullmatch(word):  # nearly all are, and the rest takes longer
         return WordKind.CONTENT
@@ -102,6 +102,12 @@ class AnswerFilter:
     @cached_property
     def kinds(self) -> NDArray[np.int8]:
         """The `WordKind` of each word, (V,)."""
-        words = self._vocabulary.words[len(SPECIAL_TOKENS) :]
-        special = [WordKind.MARK] * len(SPECIAL_TOKENS)
-        return np.array([*special, *map(word_kind, words)], np.int8)
+        words = self._vocabulary.words
+        # `word_kind` of what is plainly spelled, nearly all, without a call for each word.
+        is_plain = np.fromiter(map(bool, map(_PLAIN_WORD.fullmatch, words)), np.bool_, len(words))
+        kinds = np.where(is_plain, WordKind.CONTENT, WordKind.MARK).astype(np.int8)
+        known = self._vocabulary.ids
+        kinds[[known[word] for word in _EVERY_FUNCTION_WORD if word in known]] = WordKind.FUNCTION
+        for number in np.flatnonzero(~is_plain)[len(SPECIAL_TOKENS) :].tolist():
+            kinds[number] = word_kind(words[number])
+        return kinds

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from pair2vec.errors import UsageError
-from pair2vec.text.phrases import join_tokens
 from pair2vec.text.sentences import cased_tokens, fold
 from pair2vec.text.vocabulary import BOUNDARY, SPECIAL_TOKENS, Vocabulary, X, Y, look_up_token
 
@@ -50,7 +49,7 @@ def parse_pattern(text: str, vocabulary: Vocabulary) -> Pattern:
     Raises:
         UsageError: it has no X or Y, too many of them or of other words, or an unknown word.
     """
-    tokens = join_tokens(_tokenize_pattern(text), vocabulary)
+    tokens = vocabulary.join(_tokenize_pattern(text))
     x, y = (_slot_position(slot, tokens, text) for slot in _SLOTS.values())
     if y < x:
         raise UsageError(
@@ -96,7 +95,7 @@ def nearest_context_pattern(text: str, vocabulary: Vocabulary) -> ContextPattern
     Raises:
         UsageError: it has no X or Y, or too many of them.
     """
-    tokens = join_tokens(_tokenize_pattern(text), vocabulary)
+    tokens = vocabulary.join(_tokenize_pattern(text))
     x, y = (_slot_position(slot, tokens, text) for slot in _SLOTS.values())
     is_exchanged = y < x
     first, second = sorted((x, y))
@@ -113,7 +112,7 @@ def nearest_context_pattern(text: str, vocabulary: Vocabulary) -> ContextPattern
 
 def pattern_words(text: str, vocabulary: Vocabulary) -> list[str]:
     """The words and phrases of a typed pattern, without its slots and edges."""
-    tokens = join_tokens(_tokenize_pattern(text), vocabulary)
+    tokens = vocabulary.join(_tokenize_pattern(text))
     return [token for token in tokens if token not in {*_SLOTS.values(), _EDGE}]
 
 

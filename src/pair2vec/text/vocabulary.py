@@ -2,10 +2,11 @@
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pair2vec.errors import InputError, UsageError
-from pair2vec.text.phrases import MAX_PHRASE_TOKENS, is_phrase
+from pair2vec.text.phrases import MAX_PHRASE_TOKENS, is_phrase, join_tokens
 from pair2vec.text.sentences import tokenize
 
 PADDING, X, Y, BOUNDARY = range(4)
@@ -49,11 +50,13 @@ class Vocabulary:
     """
 
     def __init__(self, words: Iterable[tuple[str, int]]) -> None:
-        entries = [*((token, 0) for token in SPECIAL_TOKENS), *words]
-        self.words: tuple[str, ...]
-        self.words, counts = zip(*entries, strict=True)
+        spelled, counts = list(SPECIAL_TOKENS), [0] * len(SPECIAL_TOKENS)
+        for word, count in words:  # a list of pairs or `zip` takes three times as long to open
+            spelled.append(word)
+            counts.append(count)
+        self.words: tuple[str, ...] = tuple(spelled)
         self.counts: NDArray[np.int64] = np.array(counts, np.int64)
-        self.ids: dict[str, int] = {word: word_id for word_id, word in enumerate(self.words)}
+        self.ids: dict[str, int] = dict(zip(self.words, range(len(self.words)), strict=True))
 
     def __len__(self) -> int:
         """The number of ids, special tokens included."""
@@ -61,6 +64,17 @@ class Vocabulary:
 
     def __contains__(self, word: object) -> bool:
         return word in self.ids
+
+    def join(self, tokens: Sequence[str]) -> list[str]:
+        """The tokens of a sentence with each phrase of the vocabulary as one."""
+        if self._phrase_beginnings.isdisjoint(tokens):
+            return list(tokens)
+        return join_tokens(tokens, self.ids)
+
+    @cached_property
+    def _phrase_beginnings(self) -> frozenset[str]:
+        """The first tokens of all phrases: most sentences have none of them."""
+        return frozenset(word.partition(" ")[0] for word in self.words if is_phrase(word))
 
     def to_tsv(self) -> bytes:
         """One line per id: word, tab, count."""
