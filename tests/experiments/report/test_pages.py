@@ -193,6 +193,18 @@ def test_the_config_of_the_model_fills_in_for_results_that_are_not_there(tmp_pat
     assert "(its config)" not in text
 
 
+def test_a_run_that_is_older_than_the_model_of_its_name_is_not_taken_for_its() -> None:
+    config = {"created": "2026-02-01", "metrics": {"bats": {"encyclopedic": {"pair2vec": 12.5}}}}
+    old = [bats_result("wikipedia"), slots_result() | {"model": "wikipedia", "date": "2026-01-31"}]
+    parts = report_parts(old, config, "wikipedia")
+    groups = {cells[0]: cells for cells in parts[0].grids[0].rows if cells[1] == "encyclopedic"}
+    assert groups["wikipedia (its config)"][3] == "12.5"
+    assert groups["wikipedia (the one of 2026-01-02, replaced since)"][3] == "25.5"
+    assert "Y, wikipedia (the one of 2026-01-31, replaced since)" in parts[1].grids[0].head
+    same_day = report_parts([old[0] | {"date": "2026-02-01"}], config, "wikipedia")
+    assert {cells[0] for cells in same_day[0].grids[0].rows} == {"wikipedia"}
+
+
 def test_stored_results_stand_in_their_tables_with_their_protocol(tmp_path: Path) -> None:
     page, text = written(tmp_path, [bats_result(), slots_result(), *other_results()], {})
     measured = ["20.0", "25.5", "50.0", "47.5", "+150 %"]

@@ -56,6 +56,7 @@ def report_parts(
         model: Its name.
     """
     recorded = config.get("metrics", {})
+    results = [_with_own_name(result, config, model) for result in results]
 
     def of_task(task: str) -> list[RunResult]:
         return [result for result in results if result["task"] == task]
@@ -70,6 +71,17 @@ def report_parts(
         definitions_part(),
         runs_part(results),
     ]
+
+
+def _with_own_name(result: RunResult, config: Mapping[str, Any], model: str) -> RunResult:
+    """A run; one that is older than the model of its name is of an earlier one, which this says.
+
+    The bundled model is replaced from time to time, and leaves its runs behind.
+    """
+    made, run = str(config.get("created", "")), str(result.get("date", ""))
+    if result.get("model") != model or not run or run >= made:
+        return result
+    return {**result, "model": f"{model} (the one of {run}, replaced since)"}
 
 
 def check_report_folder(folder: Path) -> None:
