@@ -225,6 +225,20 @@ def test_many_seeds_of_one_kind_do_not_make_its_settings_usual() -> None:
     assert summary.protocol.usual == ()
 
 
+def test_another_pair_model_is_named_where_it_is_and_nowhere_else() -> None:
+    runs = [
+        changed("none"),
+        *(changed("pair2vec", *more, "pair_model=old") for more in (["esim.dropout=0.4"], [])),
+        changed("pair2vec+wordnet", "pair_model=old"),
+    ]
+    (summary,) = nli_summaries(runs)
+    assert summary.protocol.usual == ()
+    in_papers_tables = {row.model: row.note for row in summary.rows if not row.is_variant}
+    # Of several settings, the fewest stand for pair2vec.
+    assert in_papers_tables["pair2vec"] == "pair_model=old"
+    assert in_papers_tables["none"] == ""
+
+
 def test_kim_and_wordnet_features_in_esim_have_rows_of_their_own() -> None:
     (summary,) = nli_summaries([result("wordnet"), {**result("wordnet"), "pairs": "kim"}])
     rows = {row.model: row for row in summary.rows if row.figures}

@@ -42,6 +42,9 @@ _REQUIRED_KEYS = {
 _EVAL_COMMANDS = {"nli": "nli", "qa": "squad"}
 """By task, its name under ``pair2vec eval``."""
 
+_PAIR_MODEL = "pair_model"
+"""The input, and the part of a variant, that names another model than the bundled one."""
+
 _MEASURES = {"si1": si1, "si2": si2, "si3": si3, "si4": si4, "pmi": pmi, "mvpmi": mvpmi}
 
 
@@ -247,8 +250,8 @@ def _changes(
 
 def _network_variant(config: Mapping[str, Any], changes: Sequence[str]) -> list[str]:
     """What distinguishes a run from others of its pairs and words; not how long it was trained."""
-    model = config["inputs"]["pair_model"]
-    named = [f"pair_model={Path(model).name}"] if model is not None else []
+    model = config["inputs"][_PAIR_MODEL]
+    named = [f"{_PAIR_MODEL}={Path(model).name}"] if model is not None else []
     return [change for change in changes if not change.startswith("training.")] + named
 
 
@@ -257,7 +260,7 @@ def _train_command(
 ) -> str:
     inputs = config["inputs"]
     options = [*more, "--pairs", inputs["pairs"]]
-    for name in ("words", "pair_model", "wordnet", "pair_vectors"):
+    for name in ("words", _PAIR_MODEL, "wordnet", "pair_vectors"):
         if inputs[name] is not None:
             options += [f"--{name.replace('_', '-')}", Path(inputs[name]).name]
     for option in ("train", "dev"):
@@ -313,7 +316,13 @@ def usual_settings(results: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
         (str(result.get("pairs")), str(result.get("words")), *_variant(result))
         for result in results
     }
-    counts = Counter(setting for _, _, *settings in sorted(configurations) for setting in settings)
+    # Which model the pair vectors are of says nothing of runs without any.
+    counts = Counter(
+        setting
+        for _, _, *settings in sorted(configurations)
+        for setting in settings
+        if _key(setting) != _PAIR_MODEL
+    )
     return tuple(
         sorted(setting for setting, count in counts.items() if 2 * count > len(configurations))
     )
@@ -363,7 +372,7 @@ def _note(result: Mapping[str, Any], usual: Sequence[str]) -> str:
     keys = {_key(setting) for setting in settings}
     # A result has only the settings that are not the default.
     defaults = [f"{_key(setting)}=default" for setting in usual if _key(setting) not in keys]
-    named = f"pair_model={result.get('pairs')}"
+    named = f"{_PAIR_MODEL}={result.get('pairs')}"
     return " ".join([setting for setting in settings if setting not in {*usual, named}] + defaults)
 
 

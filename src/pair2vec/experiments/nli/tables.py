@@ -109,8 +109,9 @@ def _variants(
     """A row for each note; without runs, an empty one if the paper has it."""
     variants = by_note(runs, usual) or ({"": []} if pairs in PAPER_PAIRS else {})
     in_tables = pairs in PAPER_PAIRS or pairs in EXTRA_PAIRS
+    plainest = min(variants, key=lambda note: (len(note.split()), note), default="")
     return [
-        _row(words, pairs, noted, note, is_variant=not in_tables or note != min(variants))
+        _row(words, pairs, noted, note, is_variant=not in_tables or note != plainest)
         for note, noted in variants.items()
     ]
 
