@@ -16,6 +16,7 @@ from pair2vec.lexicon.inverted_index import InvertedIndex
 from pair2vec.query.composition import composed_json
 from pair2vec.query.search import NEAREST_ALPHA, RelationMatch, slot_weights
 from pair2vec.relations.relations import Relations
+from pair2vec.rendering import Table
 from pair2vec.server.parameters import Parameter
 from pair2vec.text.vocabulary import look_up_pair, suggest_spellings
 
@@ -155,10 +156,10 @@ def _neighbours(resources: Resources, values: Values) -> JsonObject:
     if relation is None:
         matches = resources.relations.typed_neighbours(word, **options)
     else:
-        matches = [
+        matches = Table(
             RelationMatch(match.word, relation, match.score)
             for match in resources.relations.neighbours(word, relation, **options)
-        ]
+        )
     return {
         "matches": [
             {"word": match.word, "relation": match.relation, "probability": match.score}
