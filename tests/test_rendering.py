@@ -69,7 +69,7 @@ def test_an_empty_table_is_an_empty_list() -> None:
 def test_a_share_has_a_bar_as_long_as_it_is() -> None:
     table = Table([PairMatch("x", "y", Share(share)) for share in (0.0, 0.5, 1.0)])
     bars = ElementTree.fromstring(f"<div>{table._repr_html_()}</div>").findall(".//svg")
-    assert [bar[1].get("width") for bar in bars] == ["0.0", "60.0", "120.0"]
+    assert [bar[1].get("width") for bar in bars] == ["0.000", "0.500", "1.000"]
     assert [row[-1] for row in cells(table._repr_html_())] == ["score", "0 %", "50 %", "100 %"]
     assert repr(table[1:2]).endswith("x  y   50 %")
 
@@ -129,7 +129,7 @@ def test_compared_sentences_show_the_verdict_and_the_words_that_decide(model: Pa
     found = model.opposed("it is hot", "it is not hot")
     rows = cells(found._repr_html_())
     assert [row[0] for row in rows[:3]] == ["same", "opposed", "different"]
-    assert [row[1:4] for row in rows[4:]] == [[*each[:3]] for each in found.differences]
+    assert rows[4][:4] == ["1", "negation", "", "not"]
     assert repr(found).startswith(f"<Opposition {found.verdict!r}, ")
     assert cells(model.opposed("", "it")._repr_html_())
 

@@ -143,10 +143,8 @@ def _cell(tag: str, value: object, *, align: object) -> str:
 
 def _bar(share: float) -> str:
     """An SVG bar in colours that are seen on white and on black."""
-    length = _BAR_WIDTH * min(1.0, max(0.0, share))
-    height = f'height="{_BAR_HEIGHT}"'
     return (
-        f'<svg width="{_BAR_WIDTH}" {height} aria-hidden="true">'
-        f'<rect width="{_BAR_WIDTH}" {height} fill="#8884"/>'
-        f'<rect width="{length:.1f}" {height} fill="#0d9488"/></svg>'
+        f'<svg width="{_BAR_WIDTH}" height="{_BAR_HEIGHT}" viewBox="0 0 1 1" '
+        'preserveAspectRatio="none" aria-hidden="true"><rect width="1" height="1" fill="#8884"/>'
+        f'<rect width="{min(1.0, max(0.0, share)):.3f}" height="1" fill="#0d9488"/></svg>'
     )
