@@ -25,6 +25,7 @@ from pair2vec.api import Pair2vec
 from pair2vec.model.folder import SavedModel, load_model, save_model
 from pair2vec.query.search import Match
 from pair2vec.relations.definitions import NONE, read_definitions
+from pair2vec.rendering import Table
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary, WordCount
 
 WORDS, SIZE, HIDDEN, LAYERS = 100_000, 300, 100, 4
@@ -161,7 +162,7 @@ def timed(function: Callable[[], T]) -> tuple[float, T]:
     return time.perf_counter() - start, result
 
 
-def report(name: str, runs: list[tuple[float, list[Match]]], plain: float) -> None:
+def report(name: str, runs: list[tuple[float, Table[Match]]], plain: float) -> None:
     seconds = sorted(seconds for seconds, _ in runs)
     print(
         f"{name:26} {1000 * statistics.median(seconds):8.0f} ms median of {len(seconds)}, "
@@ -170,7 +171,7 @@ def report(name: str, runs: list[tuple[float, list[Match]]], plain: float) -> No
     )
 
 
-def recall(exact: list[Match], short: list[Match]) -> float:
+def recall(exact: Table[Match], short: Table[Match]) -> float:
     """The share of the exact answers that a shortlist has."""
     return len({match.word for match in exact} & {match.word for match in short}) / len(exact)
 

@@ -65,7 +65,8 @@ class PairHead(Module):  # type: ignore[misc]
     @classmethod
     def load(cls, model_name_or_path: str, subfolder: str = "", **_: object) -> Self:
         head = cls(**cls.load_config(model_name_or_path, subfolder))
-        return cls.load_torch_weights(model_name_or_path, subfolder, model=head)
+        cls.load_torch_weights(model_name_or_path, subfolder, model=head)
+        return head
 
     def forward(self, features: dict[str, Any]) -> dict[str, Any]:
         states = features["token_embeddings"]

@@ -119,11 +119,11 @@ def html_answer(
     name: str,
     meaning: str,
     probabilities: Iterable[tuple[str, float]],
-    evidence: Mapping[str, Table[Any]],
+    evidence: Mapping[str, Sequence[Any]],
 ) -> str:
     """What is most probable and what it means, bars, and what speaks for it, by title."""
     bars = [(other, Share(probability)) for other, probability in probabilities]
-    tables = ((title, table._repr_html_()) for title, table in evidence.items())
+    tables = ((title, Table(records)._repr_html_()) for title, records in evidence.items())
     shown = [paragraph("", strong=title) + html for title, html in tables if html]
     return "\n".join([paragraph(meaning, strong=name), html_table((), bars), *shown])
 

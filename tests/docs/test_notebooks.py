@@ -97,6 +97,9 @@ def test_a_notebook_is_stored_with_its_outputs_and_nothing_of_a_machine(path: Pa
     assert "stderr" not in [kind for cell in code_cells(notebook) for kind, _ in outputs(cell)]
     for cell in notebook.cells:
         assert set(cell.metadata) <= {"tags"}
+    links = re.findall(r"\]\((?!https:)([^)#]+)", "".join(cell.source for cell in notebook.cells))
+    assert links
+    assert [link for link in links if not (path.parent / link).exists()] == []
     assert "/tmp/" not in text
     assert str(Path.home()) not in text
 
@@ -105,8 +108,7 @@ def store() -> None:
     """Run every notebook and store its outputs."""
     from tempfile import TemporaryDirectory
 
-    import nbformat
-
+    nbformat = pytest.importorskip("nbformat")
     for path in NOTEBOOKS:
         with TemporaryDirectory() as folder:
             done = execute(read(path), Path(folder))

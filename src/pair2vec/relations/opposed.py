@@ -63,7 +63,7 @@ class Opposition(NamedTuple):
     """Of the verdict; of the most probable one where it is unsure."""
     probabilities: dict[str, float]
     """Of same, opposed and different."""
-    differences: Table[Difference]
+    differences: list[Difference]
     """The words that decided, those that count most first."""
     reason: str
     """Why it is unsure; otherwise the differences in words."""

@@ -1,6 +1,6 @@
 """Which relation holds between two words: the most probable one, and pairs in the same relation."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import compress
 from typing import Any, NamedTuple
 
@@ -69,7 +69,7 @@ class Relation(NamedTuple):
     def _repr_html_(self) -> str:
         best = [] if self.name == UNCLEAR else [RelationProbability(self.name, self.probability)]
         others = [other for other in self.others if other.probability >= LEAST_SHOWN]
-        evidence: dict[str, Table[Any]] = {
+        evidence: dict[str, Sequence[Any]] = {
             "Pairs related like them": self.like,
             "Patterns that fit them": self.patterns,
             "Composed words": self.composed,
