@@ -35,7 +35,8 @@ PATH = "/mcp"
 
 _INSTRUCTIONS = (
     "pair2vec knows from text which relation holds between two English words; frequent phrases, "
-    "as 'new york', are words, too. Probabilities are calibrated; treat anything below 0.5 as a guess."
+    "as 'new york', are words, too. Probabilities are calibrated; treat anything below 0.5 as a "
+    "guess."
 )
 _DESCRIPTIONS = {
     "relate": "Tell which relation holds between two English words: synonym, antonym, hypernym "
