@@ -16,7 +16,6 @@ from pair2vec.lexicon.inverted_index import InvertedIndex
 from pair2vec.query.composition import composed_json
 from pair2vec.query.search import NEAREST_ALPHA, RelationMatch, slot_weights
 from pair2vec.relations.relations import Relations
-from pair2vec.rendering import Table
 from pair2vec.server.parameters import Parameter
 from pair2vec.text.vocabulary import look_up_pair, suggest_spellings
 
@@ -153,13 +152,14 @@ def _opposed(resources: Resources, values: Values) -> JsonObject:
 def _neighbours(resources: Resources, values: Values) -> JsonObject:
     word, relation = values["word"], values["relation"]
     options = {"top": _last(values), "all_words": values["all_words"]}
+    matches: list[RelationMatch]
     if relation is None:
         matches = resources.relations.typed_neighbours(word, **options)
     else:
-        matches = Table(
+        matches = [
             RelationMatch(match.word, relation, match.score)
             for match in resources.relations.neighbours(word, relation, **options)
-        )
+        ]
     return {
         "matches": [
             {"word": match.word, "relation": match.relation, "probability": match.score}
