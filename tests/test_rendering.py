@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from tests.tiny_model import save_tiny_model
 
-from pair2vec.api import Match, Pair2vec, PairMatch, Table, load
+from pair2vec.api import Match, Pair2vec, PairMatch, PatternMatch, Table, load
 from pair2vec.rendering import MOST_ROWS, Share, percent
 
 MATCHES = [Match("tokyo", 0.7384), Match("a <b>", -1.0)]
@@ -59,6 +59,13 @@ def test_a_long_table_is_cut_and_says_so() -> None:
     assert len(cells(cut._repr_html_())) == MOST_ROWS // 2 + 1
     assert repr(cut).endswith(f"\n... and {MOST_ROWS // 2 + 1} more")
     assert "<p>... and 31 more</p>" in str(cut._repr_html_())
+
+
+def test_what_a_record_lacks_is_left_blank() -> None:
+    assert repr(Table([Match("hot", 0.5), PatternMatch("X", 1.0)])) == (
+        "   word  score\n1  hot   0.500\n2        1.000"
+    )
+    assert repr(Table([("hot", 0.5)])) == "[('hot', 0.5)]"
 
 
 def test_an_empty_table_is_an_empty_list() -> None:

@@ -63,7 +63,7 @@ class Table(list[Record]):
         fields: tuple[str, ...] = getattr(self[0], "_fields", ()) if self else ()
         names = [name for name in fields if isinstance(getattr(self[0], name), str | float | int)]
         rows: list[list[object]] = [
-            [number, *(getattr(record, name) for name in names)]
+            [number, *(getattr(record, name, None) for name in names)]
             for number, record in enumerate(shown, start=1)
         ]
         return (["", *names], rows) if names else ([], [])
@@ -87,7 +87,9 @@ def text_of(value: object) -> str:
     """A cell as text: words as they are, numbers with three digits behind the point."""
     if isinstance(value, Share):
         return percent(value)
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return "" if value is None else str(value)
 
 
 def paragraph(text: str, strong: str = "") -> str:
@@ -134,7 +136,7 @@ def _rest(hidden: int) -> list[str]:
 
 def _cell(tag: str, value: object, *, align: object) -> str:
     """A cell that is aligned as `align` would be: numbers to the right."""
-    text = escape("" if value is None else text_of(value))
+    text = escape(text_of(value))
     if isinstance(value, Share):
         text = f"{_bar(value)} {text}"
     is_number = isinstance(align, float | int) and not isinstance(align, Share)
