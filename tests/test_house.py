@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "pair2vec"
 DESIGN = ROOT / "docs" / "explanation" / "design.md"
 
-FOUNDATIONS = {"errors", "arrays", "ranges", "version"}
+FOUNDATIONS = {"errors", "arrays", "ranges", "rendering", "version"}
 WITHOUT_TORCH = (
     "text triples theory model query relations wordnet lexicon server cli api arrays errors ranges"
 ).split()

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         PairMatch,
         PatternMatch,
         PatternQuestion,
+        RelatedPair,
         Relation,
         RelationBatch,
         RelationClassifier,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         RelationProbability,
         Relations,
         SlotWeights,
+        Table,
         load,
     )
 
@@ -40,6 +42,7 @@ __all__ = [
     "PairMatch",
     "PatternMatch",
     "PatternQuestion",
+    "RelatedPair",
     "Relation",
     "RelationBatch",
     "RelationClassifier",
@@ -47,6 +50,7 @@ __all__ = [
     "RelationProbability",
     "Relations",
     "SlotWeights",
+    "Table",
     "__version__",
     "load",
 ]

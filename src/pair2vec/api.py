@@ -48,6 +48,7 @@ from pair2vec.relations.head import HeadScorer, RelationHead
 from pair2vec.relations.opposed import Opposition, SentenceComparison
 from pair2vec.relations.relate import (
     UNCLEAR,
+    RelatedPair,
     Relation,
     RelationBatch,
     RelationProbability,
@@ -58,6 +59,7 @@ from pair2vec.relations.relate import (
 from pair2vec.relations.relations import Relations
 from pair2vec.relations.sentence_features import Difference
 from pair2vec.relations.verdict import ModelCheck
+from pair2vec.rendering import Table, html_table
 from pair2vec.text.vocabulary import (
     SPECIAL_TOKENS,
     Vocabulary,
@@ -80,8 +82,8 @@ __all__ = [
     "PairMatch",
 ]
 __all__ += ["PatternMatch", "PatternQuestion"]
-__all__ += ["Relation", "RelationBatch", "RelationClassifier", "RelationMatch"]
-__all__ += ["RelationProbability", "Relations", "SlotWeights", "load"]
+__all__ += ["RelatedPair", "Relation", "RelationBatch", "RelationClassifier", "RelationMatch"]
+__all__ += ["RelationProbability", "Relations", "SlotWeights", "Table", "load"]
 
 
 class PairBatch(NamedTuple):
@@ -157,6 +159,12 @@ class Pair2vec:
             f"<Pair2vec {name!r}: {words:,} words, {self.space.pairs.dimension} dimensions{taught}>"
         )
 
+    def _repr_html_(self) -> str:
+        # Where it is says `info`, as it does what was measured.
+        facts = {name: fact for name, fact in self.info().items() if "metrics." not in name}
+        facts["model"] = repr(self)
+        return html_table((), [*facts.items()])
+
     def __reduce__(self) -> tuple[Callable[[str], "Pair2vec"], tuple[str]]:
         # Pickled by name: the arrays are on disk, and stay mapped from there.
         opened = partial(load, whitening=self.space.whitening, vectors=self._vectors)
@@ -170,7 +178,7 @@ class Pair2vec:
         """Whether it knows a word, in any case; one that it can only compose, it does not."""
         return isinstance(word, str) and is_known_word(word, self.vocabulary)
 
-    def composed(self, *words: str) -> list[ComposedWord]:
+    def composed(self, *words: str) -> Table[ComposedWord]:
         """Of the words of queries so far those that were composed, and how."""
         return self.space.composed(*words)
 
@@ -310,10 +318,10 @@ class Pair2vec:
         weights: SlotWeights = SLOT_WEIGHTS,
         prior: float | None = None,
         all_words: bool = False,
-    ) -> list[Match]: ...
+    ) -> Table[Match]: ...
 
     @overload
-    def fill(self, pattern: list[str], *, x: str, y: str, top: int = 10) -> list[PatternMatch]: ...
+    def fill(self, pattern: list[str], *, x: str, y: str, top: int = 10) -> Table[PatternMatch]: ...
 
     def fill(  # noqa: PLR0913 - a query and how to answer it
         self,
@@ -327,7 +335,7 @@ class Pair2vec:
         weights: SlotWeights = SLOT_WEIGHTS,
         prior: float | None = None,
         all_words: bool = False,
-    ) -> list[Match] | list[PatternMatch]:
+    ) -> Table[Match] | Table[PatternMatch]:
         """The words that fit the open slot of a pattern best; or the best of several patterns.
 
         Args:
@@ -376,7 +384,7 @@ class Pair2vec:
             scorer, [word], among=among, search=search, top=top, all_words=all_words
         )
 
-    def explain(self, x: str, y: str, *, top: int = 10) -> list[PatternMatch]:
+    def explain(self, x: str, y: str, *, top: int = 10) -> Table[PatternMatch]:
         """The frequent patterns of the corpus that fit a pair best."""
         if not self.patterns:
             raise InputError(
@@ -403,7 +411,7 @@ class Pair2vec:
         among: Iterable[str] | None = None,
         search: Search = "exact",
         all_words: bool = False,
-    ) -> list[Match]:
+    ) -> Table[Match]:
         """The words y that are to `x` as `b` is to `a`; never a, b or x themselves.
 
         Args:
@@ -436,7 +444,7 @@ class Pair2vec:
         top: int = 10,
         unknown: Unknown = "error",
         all_words: bool = False,
-    ) -> list[PairMatch]:
+    ) -> Table[PairMatch]:
         """Pairs in the same relation as `x` and `y`.
 
         Args:
@@ -483,10 +491,10 @@ class Pair2vec:
         else:
             exclude = np.flatnonzero((first == example.x) & (second == example.y)).tolist()
         spelled = self.vocabulary.words
-        return [
+        return Table(
             PairMatch(spelled[first[n]], spelled[second[n]], float(scores[n]))
             for n in top_k(scores, top, exclude)
-        ]
+        )
 
     def relate(
         self,
@@ -515,11 +523,11 @@ class Pair2vec:
         known = relations or self._built_in_relations
         batch = relate_pairs(known, [(x, y)], unknown="compose", unrelated=unrelated)
         (name, probability), others = next(batch.ranked())
-        like: list[PairMatch] = []
+        like: Table[PairMatch] = Table()
         if top and name not in {NONE, UNCLEAR}:
             pair = WordPair(known.space.look_up(x), known.space.look_up(y))
             like = pairs_in_relation(known, pair, name, top=top, unrelated=unrelated)
-        patterns = self.explain(x, y, top=top) if top and self.patterns else []
+        patterns = self.explain(x, y, top=top) if top and self.patterns else Table()
         definition = relation_definition(name, known)
         composed = known.space.composed(x, y)
         return Relation(name, probability, definition, others, like, patterns, composed)
@@ -556,7 +564,7 @@ class Pair2vec:
         (answer,) = self.opposed_many([(a, b)])
         return answer
 
-    def opposed_many(self, pairs: Iterable[tuple[str, str]]) -> list[Opposition]:
+    def opposed_many(self, pairs: Iterable[tuple[str, str]]) -> Table[Opposition]:
         """As `opposed`, of many pairs of sentences."""
         return self._sentences.compare(pairs)
 
@@ -572,7 +580,7 @@ class Pair2vec:
 
     def neighbours(
         self, word: str, relation: str, *, top: int = 10, all_words: bool = False
-    ) -> list[Match]:
+    ) -> Table[Match]:
         """The words that are most probably in a built-in relation to `word`.
 
         `all_words` is as in `fill`. `relations` takes relations of your own, and has more queries.
@@ -592,8 +600,8 @@ class Pair2vec:
 
     def _rank_patterns(
         self, patterns: Sequence[str], scores: FloatArray, top: int
-    ) -> list[PatternMatch]:
-        return [PatternMatch(patterns[n], float(scores[n])) for n in top_k(scores, top)]
+    ) -> Table[PatternMatch]:
+        return Table(PatternMatch(patterns[n], float(scores[n])) for n in top_k(scores, top))
 
 
 class DirectedPair(NamedTuple):

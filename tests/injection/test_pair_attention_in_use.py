@@ -82,12 +82,13 @@ def test_a_state_has_the_pair_vectors_only_if_they_are_to_persist(tmp_path: Path
         kept.load_state_dict({})
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
 @pytest.mark.parametrize("persistent", [False, True])
 def test_a_state_with_pair_vectors_makes_another_layer_the_same(
-    persistent: bool, tmp_path: Path
+    persistent: bool, dtype: torch.dtype, tmp_path: Path
 ) -> None:
-    layer = make_layer(tmp_path / "first", persistent=True)
-    other = make_layer(tmp_path / "second", persistent=persistent)
+    layer = make_layer(tmp_path / "first", persistent=True).to(dtype)
+    other = make_layer(tmp_path / "second", persistent=persistent).to(dtype)
     a, b = layer.ids(A), layer.ids(B)
     alpha = random_attention(a, b)
     for tensor in other.buffers():

@@ -11,8 +11,9 @@ from rich.table import Table
 
 from pair2vec.cli.messages import facts_table, print_result, print_table, say
 from pair2vec.cli.options import argument
-from pair2vec.cli.query_io import open_model, percent
+from pair2vec.cli.query_io import open_model
 from pair2vec.errors import Pair2vecError
+from pair2vec.rendering import percent
 
 if TYPE_CHECKING:
     from pair2vec.model.folder import SavedModel

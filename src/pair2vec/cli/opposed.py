@@ -17,9 +17,9 @@ from pair2vec.cli.query_io import (
     answer_query,
     answer_stdin_in_batches,
     open_model,
-    percent,
     query_record,
 )
+from pair2vec.rendering import percent
 
 if TYPE_CHECKING:
     from pair2vec.api import Difference, Opposition, Pair2vec

@@ -118,10 +118,6 @@ def query_record(command: str, model: Pair2vec, **options: object) -> dict[str, 
     return {"command": command, "model": str(model.saved.folder), **present}
 
 
-def percent(probability: float) -> str:
-    return f"{100 * probability:.0f} %"
-
-
 def ranked(
     query: dict[str, object], ranking: RankingTable, composed: Sequence[ComposedWord] = ()
 ) -> CommandAnswer:

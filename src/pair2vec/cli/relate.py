@@ -32,10 +32,10 @@ from pair2vec.cli.query_io import (
     answer_stdin_in_batches,
     known_words,
     open_model,
-    percent,
     query_record,
 )
 from pair2vec.errors import Pair2vecError, UsageError
+from pair2vec.rendering import LEAST_SHOWN, percent
 
 if TYPE_CHECKING:
     from pair2vec.api import Pair2vec
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
 _FORMAT = QueryFormat(("X", "Y"))
 _SENTENCES = 3
-_LEAST_SHOWN = 0.005
 _LIKE = "score: the probability of the relation · the cosine similarity of the pairs"
 
 
@@ -129,7 +128,7 @@ def _runners_up(relation: Relation) -> Iterator[Text]:
     """In a line; those that would be shown as 0 % are left out."""
     from pair2vec.relations.relate import UNCLEAR
 
-    probable = [other for other in relation.others if other.probability >= _LEAST_SHOWN]
+    probable = [other for other in relation.others if other.probability >= LEAST_SHOWN]
     if probable:
         shown = ", ".join(f"{name} {percent(share)}" for name, share in probable)
         yield Text(f"{'perhaps' if relation.name == UNCLEAR else 'or else'} {shown}")

@@ -75,7 +75,7 @@ class PairAttention(nn.Module):
                 the words of each batch. It takes four times the memory of the words, and needs no
                 synchronisation with a GPU for the number of words in a batch: the layer can be
                 captured in a CUDA graph. Under torch.compile it changes nothing.
-            persistent: Have R in `state_dict`, 77 MB of the bundled model. Otherwise the layer is
+            persistent: Have R in `state_dict`, 82 MB of the bundled model. Otherwise the layer is
                 made of the same model before a state is loaded; one that has R is loaded too.
         """
         super().__init__()

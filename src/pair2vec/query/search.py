@@ -29,6 +29,7 @@ from pair2vec.query.pair_encoder import (
     roles,
 )
 from pair2vec.query.space import SPECIAL_IDS, PairSpace
+from pair2vec.rendering import Table
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary, look_up_word
 
 CLUSTERS = 32
@@ -236,7 +237,7 @@ class WordSearch:
         search: Search,
         top: int,
         all_words: bool = False,
-    ) -> list[Match]:
+    ) -> Table[Match]:
         """The `top` words, without special tokens and those of the query.
 
         Args:
@@ -256,10 +257,10 @@ class WordSearch:
         scores = scorer.scores(ids)
         words = np.arange(len(self._vocabulary))[ids]
         excluded = np.flatnonzero(np.isin(words, exclude))
-        return [
+        return Table(
             Match(self._vocabulary.words[words[n]], float(scores[n]))
             for n in top_k(scores, top, excluded.tolist())
-        ]
+        )
 
     @cached_property
     def _clusters(self) -> WordClusters:

@@ -32,6 +32,7 @@ from pair2vec.query.pair_encoder import (
     PairNetwork,
     make_pair_network,
 )
+from pair2vec.rendering import Table
 from pair2vec.text.sentences import tokenize
 from pair2vec.text.vocabulary import PADDING, SPECIAL_TOKENS, is_known_word, look_up_word
 
@@ -171,11 +172,11 @@ class PairSpace:
             found = self._compose(tokens)
         return look_up_word(text, self.vocabulary) if found is None else found[0]
 
-    def composed(self, *texts: str | None) -> list[ComposedWord]:
+    def composed(self, *texts: str | None) -> Table[ComposedWord]:
         """Of typed words those that were composed, each once; not those that are known."""
         tokens = (" ".join(tokenize(text)) for text in texts if text is not None)
         found = (self._composed.get(word) for word in dict.fromkeys(tokens))
-        return [entry[1] for entry in found if entry is not None]
+        return Table(entry[1] for entry in found if entry is not None)
 
     @property
     def spelled(self) -> Sequence[str]:

@@ -33,6 +33,7 @@ from pair2vec.relations.verdict import (
     advise,
     judge,
 )
+from pair2vec.rendering import Table
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 
 _LEAST_PAIRS_EACH = 3
@@ -54,7 +55,7 @@ class AskedModel(Protocol):
 
     def relations(self) -> Relations: ...
 
-    def nearest(self, x: str, y: str, *, top: int = ...) -> list[PairMatch]: ...
+    def nearest(self, x: str, y: str, *, top: int = ...) -> Table[PairMatch]: ...
 
 
 class KnownPair(NamedTuple):

@@ -29,6 +29,7 @@ from pair2vec.relations.sentence_features import (
     replaced_places,
 )
 from pair2vec.relations.word_forms import is_negated_form, spelling_variants
+from pair2vec.rendering import Table, html_answer, percent
 
 Verdict = Literal["same", "opposed", "different", "unsure"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)[:-1]
@@ -67,6 +68,13 @@ class Opposition(NamedTuple):
     reason: str
     """Why it is unsure; otherwise the differences in words."""
 
+    def __repr__(self) -> str:
+        return f"<Opposition {self.verdict!r}, {percent(self.probability)}: {self.reason}>"
+
+    def _repr_html_(self) -> str:
+        evidence = {"Words that decide": self.differences}
+        return html_answer(self.verdict, self.reason, self.probabilities.items(), evidence)
+
     def as_json(self) -> dict[str, object]:
         return {
             **self._asdict(),
@@ -104,7 +112,7 @@ class SentenceComparison:
         names = relations.names
         self._columns = {name: names.index(name) for name in names}
 
-    def compare(self, pairs: Iterable[tuple[str, str]]) -> list[Opposition]:
+    def compare(self, pairs: Iterable[tuple[str, str]]) -> Table[Opposition]:
         """Of each pair of sentences, what they say beside each other; in either order the same."""
         weights = self._weights or read_weights()
         compared = [self._compare(a, b) for a, b in pairs]
@@ -114,10 +122,10 @@ class SentenceComparison:
         most = np.array([*MOST_OF_SAME.values()], np.float32)
         may_be_same = np.all(features[:, columns] < most, axis=1).tolist()
         rows = zip(probabilities, may_be_same, differences, strict=True)
-        return [
+        return Table(
             _verdict(item, *next(rows), weights.threshold) if isinstance(item, Comparison) else item
             for item in compared
-        ]
+        )
 
     def prepare(self, pairs: Iterable[tuple[str, str]]) -> list[Comparison | None]:
         """Of each pair of sentences the comparison, to learn weights from; None if it has none."""
@@ -252,14 +260,16 @@ def _verdict(
         or (best != "different" and not is_known)
     ):
         reason = f"not clear: {reason}" if is_known else _UNKNOWN_WORDS
-        return Opposition(UNSURE, max(by_name.values()), by_name, differences, reason)
-    return Opposition(best, probability, by_name, differences, reason)
+        return Opposition(UNSURE, max(by_name.values()), by_name, Table(differences), reason)
+    return Opposition(best, probability, by_name, Table(differences), reason)
 
 
 def _certain(verdict: Verdict, reason: str) -> Opposition:
-    return Opposition(verdict, 1.0, {name: float(name == verdict) for name in VERDICTS}, [], reason)
+    return Opposition(
+        verdict, 1.0, {name: float(name == verdict) for name in VERDICTS}, Table(), reason
+    )
 
 
 def _unsure(reason: str) -> Opposition:
     even: dict[str, float] = dict.fromkeys(VERDICTS, 1 / len(VERDICTS))
-    return Opposition(UNSURE, 1 / len(VERDICTS), even, [], reason)
+    return Opposition(UNSURE, 1 / len(VERDICTS), even, Table(), reason)

@@ -1,7 +1,8 @@
 """Which relation holds between two words: the most probable one, and pairs in the same relation."""
 
-from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from pair2vec.query.search import (
 from pair2vec.query.space import Unknown
 from pair2vec.relations.definitions import NONE
 from pair2vec.relations.relations import Relations
+from pair2vec.rendering import LEAST_SHOWN, Share, Table, html_answer, percent
 
 UNCLEAR = "unclear"
 """The name where the most probable relation, or none, is less so than its threshold."""
@@ -51,15 +53,28 @@ class Relation(NamedTuple):
     """In words, as in: y is the opposite of x."""
     others: list[RelationProbability]
     """The runners-up, the most probable first; where it is unclear, from the most probable on."""
-    like: list[PairMatch]
+    like: Table[PairMatch]
     """Pairs in the same relation; empty for "none" and "unclear".
 
     The score is the probability of that, times the cosine similarity of the two pairs.
     """
-    patterns: list[PatternMatch]
+    patterns: Table[PatternMatch]
     """The frequent patterns that fit x and y best; empty where the model keeps none."""
-    composed: list[ComposedWord]
+    composed: Table[ComposedWord]
     """Of x and y those that are out of the vocabulary, and have a vector all the same."""
+
+    def __repr__(self) -> str:
+        return f"<Relation {self.name!r}, {percent(self.probability)}: {self.definition}>"
+
+    def _repr_html_(self) -> str:
+        best = [] if self.name == UNCLEAR else [RelationProbability(self.name, self.probability)]
+        others = [other for other in self.others if other.probability >= LEAST_SHOWN]
+        evidence: dict[str, Sequence[Any]] = {
+            "Pairs related like them": self.like,
+            "Patterns that fit them": self.patterns,
+            "Composed words": self.composed,
+        }
+        return html_answer(self.name, self.definition, [*best, *others], evidence)
 
     def as_json(self) -> dict[str, object]:
         best = RelationProbability(self.name, self.probability)
@@ -83,6 +98,16 @@ def relation_json(
     }
 
 
+class RelatedPair(NamedTuple):
+    """A pair and its most probable relation."""
+
+    x: str
+    y: str
+    relation: str
+    """As of `Relation`; "unknown" for a pair that has none."""
+    probability: float
+
+
 class RelationBatch(NamedTuple):
     """Relations of many pairs."""
 
@@ -94,6 +119,20 @@ class RelationBatch(NamedTuple):
     """Of each pair in the query, whether both words are known or composed."""
     relations: tuple[str, ...]
     """The names of the columns, "none" last."""
+    pairs: list[tuple[str, str]]
+    """Those of the rows, as they were given."""
+
+    def __repr__(self) -> str:
+        return repr(self.table())
+
+    def _repr_html_(self) -> str | None:
+        return self.table()._repr_html_()
+
+    def table(self) -> Table[RelatedPair]:
+        """The most probable relation of each row, beside its pair."""
+        shares = self.probabilities.max(axis=1, initial=0).tolist()
+        rows = zip(self.pairs, self.names.tolist(), shares, strict=True)
+        return Table(RelatedPair(x, y, name, Share(share)) for (x, y), name, share in rows)
 
     def ranked(self) -> Iterator[tuple[RelationProbability, list[RelationProbability]]]:
         """Of each row the relation and its runners-up, as in `Relation`."""
@@ -115,7 +154,8 @@ def relate_pairs(
     unrelated: float | None = None,
 ) -> RelationBatch:
     """The most probable relation of each pair."""
-    x, y, known = relations.space.look_up_pairs(pairs, unknown)
+    asked = [(x, y) for x, y in pairs]
+    x, y, known = relations.space.look_up_pairs(asked, unknown)
     probabilities = relations.probabilities(x[known], y[known], unrelated)
     best = probabilities.argmax(axis=1)
     is_clear = probabilities.max(axis=1, initial=0) >= relations.thresholds[best]
@@ -127,7 +167,9 @@ def relate_pairs(
         probabilities, found = rows, best
         best = np.full(len(known), len(labels) - 1)
         best[known] = found
-    return RelationBatch(labels[best], probabilities, known, relations.names)
+    else:
+        asked = list(compress(asked, known))
+    return RelationBatch(labels[best], probabilities, known, relations.names, asked)
 
 
 def relation_definition(name: str, relations: Relations) -> str:
@@ -137,7 +179,7 @@ def relation_definition(name: str, relations: Relations) -> str:
 
 def pairs_in_relation(
     relations: Relations, example: tuple[int, int], name: str, *, top: int, unrelated: float | None
-) -> list[PairMatch]:
+) -> Table[PairMatch]:
     """Pairs of frequent words that are in a relation as an example is; no word appears twice.
 
     Candidates are found by single words, as in `nearest`; those are kept that `relate` would give
@@ -158,7 +200,7 @@ def pairs_in_relation(
     cosines = pair_cosines(space.pairs, example, first, second, "both")
     scores = probabilities[is_same, column] * cosines
     words = space.vocabulary.words
-    return [
+    return Table(
         PairMatch(words[first[n]], words[second[n]], float(scores[n]))
         for n in top_k(scores, top, repeated_words(scores, first, second))
-    ]
+    )

@@ -15,6 +15,7 @@ from pair2vec.relations.examples import find_examples
 from pair2vec.relations.features import RelationFeatures
 from pair2vec.relations.regression import UNRELATED, RelationRegression, fit_relations, shift_prior
 from pair2vec.relations.word_forms import is_form
+from pair2vec.rendering import Table
 from pair2vec.text.phrases import shares_words
 from pair2vec.text.vocabulary import look_up_word
 
@@ -127,6 +128,9 @@ class Relations:
         self._vocabulary = space.vocabulary
         self._scorer = scorer or FittedScorer(self.definitions, space)
 
+    def __repr__(self) -> str:
+        return f"<Relations: {', '.join(self.names)}>"
+
     @property
     def thresholds(self) -> FloatArray:
         """A relation that is less probable than its own is not named, (K,)."""
@@ -187,7 +191,7 @@ class Relations:
         among: Iterable[str] | None = None,
         unrelated: float | None = None,
         all_words: bool = False,
-    ) -> list[Match]:
+    ) -> Table[Match]:
         """The words y that are most probably in a relation to a word x, each in one form.
 
         Those of a symmetric relation are ranked by probability and cosine together: of two
@@ -208,7 +212,7 @@ class Relations:
         order = neighbour_order(scores, found.cosines, found.ids, similarity)
         spelled = self._vocabulary.words
         chosen = self._best(found, order, top, distinct=among is None)
-        return [Match(spelled[found.ids[n]], float(scores[n])) for n in chosen]
+        return Table(Match(spelled[found.ids[n]], float(scores[n])) for n in chosen)
 
     def typed_neighbours(
         self,
@@ -218,17 +222,17 @@ class Relations:
         among: Iterable[str] | None = None,
         unrelated: float | None = None,
         all_words: bool = False,
-    ) -> list[RelationMatch]:
+    ) -> Table[RelationMatch]:
         """The words most probably in any one relation to a word, each in one form."""
         found = self._score_candidates(word, among, unrelated, all_words=all_words)
         best = found.probabilities[:, :-1].argmax(axis=1)
         scores = found.probabilities[np.arange(len(best)), best]
         order = neighbour_order(scores, found.cosines, found.ids)
         spelled = self._vocabulary.words
-        return [
+        return Table(
             RelationMatch(spelled[found.ids[n]], self.names[best[n]], float(scores[n]))
             for n in self._best(found, order, top, distinct=among is None)
-        ]
+        )
 
     def _best(
         self, found: _Neighbours, order: FloatArray, top: int, *, distinct: bool

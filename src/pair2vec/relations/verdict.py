@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 from pair2vec.query.search import PairMatch
 from pair2vec.relations.relate import RelationProbability
+from pair2vec.rendering import Share, Table, html_table, paragraph, percent
 
 Verdict = Literal["good", "usable", "poor", "can't tell"]
 
@@ -83,7 +84,7 @@ class CheckedPair(NamedTuple):
     y: str
     relation: RelationProbability | None
     """Its name; None where the model was not taught to name relations."""
-    like: list[PairMatch]
+    like: Table[PairMatch]
     """Pairs in the same relation."""
 
 
@@ -129,6 +130,31 @@ class ModelCheck:
     coverage: Coverage
     pairs: list[CheckedPair]
     """A handful of pairs."""
+
+    def __repr__(self) -> str:
+        return f"<ModelCheck of {self.model!r}: {self.verdict}; {'; '.join(self.reasons)}>"
+
+    def _repr_html_(self) -> str:
+        verdict = paragraph("; ".join(self.reasons), strong=self.verdict)
+        advice = paragraph("; ".join(self.advice), strong="Next:")
+        pairs = [
+            (
+                f"{pair.x} : {pair.y}",
+                pair.relation and f"{pair.relation.name}, {percent(pair.relation.probability)}",
+                ", ".join(f"{match.x} : {match.y}" for match in pair.like),
+            )
+            for pair in self.pairs
+        ]
+        analogies = [
+            (every.relation, every.questions, *map(Share, every[3:]))
+            for every in (*self.analogies, self.right)
+        ]
+        heads = ("analogies", "questions", "right", "by pairs", "by words", "chance")
+        tables = [
+            html_table(("pair", "relation", "the nearest pairs"), pairs),
+            html_table(heads, analogies),
+        ]
+        return "\n".join([verdict, advice, *tables])
 
     @property
     def right(self) -> CheckedRelation:

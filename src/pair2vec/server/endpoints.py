@@ -152,6 +152,7 @@ def _opposed(resources: Resources, values: Values) -> JsonObject:
 def _neighbours(resources: Resources, values: Values) -> JsonObject:
     word, relation = values["word"], values["relation"]
     options = {"top": _last(values), "all_words": values["all_words"]}
+    matches: list[RelationMatch]
     if relation is None:
         matches = resources.relations.typed_neighbours(word, **options)
     else:

@@ -34,8 +34,9 @@ PATH = "/mcp"
 """Of the server over HTTP."""
 
 _INSTRUCTIONS = (
-    "pair2vec knows from text which relation holds between two English words. Words are single "
-    "and in lower case. Probabilities are calibrated; treat anything below 0.5 as a guess."
+    "pair2vec knows from text which relation holds between two English words; frequent phrases, "
+    "as 'new york', are words, too. Probabilities are calibrated; treat anything below 0.5 as a "
+    "guess."
 )
 _DESCRIPTIONS = {
     "relate": "Tell which relation holds between two English words: synonym, antonym, hypernym "

@@ -33,6 +33,7 @@ from pair2vec.experiments.report.sections import (
     runs_part,
     slots_part,
 )
+from pair2vec.rendering import markup_table
 from pair2vec.runtime.jobs import LOCK_FILE, exclusive_lock
 from pair2vec.runtime.storage import PARTIAL, write_file
 
@@ -267,24 +268,20 @@ def _html_figure(part: ReportPart, svg: str | None) -> list[str]:
 
 def _html_table(grid: Grid, results: str | None) -> str:
     columns = _run_columns(grid, results)
-    head = "".join(_html_cell("th", n, text, grid.labels) for n, text in enumerate(grid.head))
-    head += "".join(f"<th>{name}</th>" for name in columns)
-    rows = "\n".join(_html_row(grid, number, columns, results) for number in range(len(grid.rows)))
-    return (
-        f'<div class="wide"><table>\n<caption>{escape(grid.title)}</caption>\n'
-        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{rows}\n</tbody>\n</table></div>"
-    )
+    head = [_html_cell("th", n, text, grid.labels) for n, text in enumerate(grid.head)]
+    head += [f"<th>{name}</th>" for name in columns]
+    rows = (_html_row(grid, number, columns, results) for number in range(len(grid.rows)))
+    return f'<div class="wide">{markup_table([head], rows, grid.title)}</div>'
 
 
-def _html_row(grid: Grid, number: int, columns: Sequence[str], results: str | None) -> str:
+def _html_row(grid: Grid, number: int, columns: Sequence[str], results: str | None) -> list[str]:
     cells = [_html_cell("td", n, text, grid.labels) for n, text in enumerate(grid.rows[number])]
     cells += [f"<td>{escape(dates)}</td>" for dates in _dates(grid, number, columns)]
     links = (
         f'<a href="{escape(address)}" title="{escape(run.file)}">{n}</a>'
         for n, (run, address) in _links(grid, number, results)
     )
-    cells += [f"<td>{' '.join(links) or NOTHING}</td>"] if columns else []
-    return f"<tr>{''.join(cells)}</tr>"
+    return [*cells, f"<td>{' '.join(links) or NOTHING}</td>"] if columns else cells
 
 
 def _html_cell(tag: str, number: int, text: str, labels: int) -> str:
