@@ -168,10 +168,12 @@ def difference(  # noqa: PLR0911 - by type
         margin = tolerance * max(1.0, abs(expected) / 10)
         return None if abs(expected - found) < margin else f"{expected} and {found}"
     if isinstance(expected, Mapping):
+        if names := expected.keys() ^ (found.keys() - {"query"}):
+            return f"only one has {', '.join(sorted(names))}"
         parts = (
             f"{name}: {fault}"
             for name in expected
-            if (fault := difference(expected[name], found.get(name), tolerance))
+            if (fault := difference(expected[name], found[name], tolerance))
         )
         return next(parts, None)
     if not isinstance(expected, list):
@@ -179,7 +181,7 @@ def difference(  # noqa: PLR0911 - by type
         return None if same else f"{expected!r} and {found!r}"
     if len(expected) != len(found):
         return f"{len(expected)} and {len(found)} of them: {expected}, {found}"
-    if not expected or not isinstance(expected[0], Mapping):
+    if not expected or not _is_scored(expected[0]):
         return None if expected == found else f"{expected} and {found}"
     scores = {_name(one): _score(one) for one in expected}
     for own, other in zip(expected, found, strict=True):
@@ -189,6 +191,11 @@ def difference(  # noqa: PLR0911 - by type
         if _name(own) != _name(other) and abs(usual - _score(other)) >= tolerance:
             return f"{own} and {other}"
     return None
+
+
+def _is_scored(item: object) -> bool:
+    values = item.values() if isinstance(item, Mapping) else ()
+    return any(isinstance(value, float | int) for value in values)
 
 
 def _score(match: Mapping[str, Any]) -> float:

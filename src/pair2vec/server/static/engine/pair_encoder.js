@@ -26,6 +26,11 @@ export class Layer {
     return new Layer(kernels, transposed(weight, bias.length, weight.length / bias.length), bias);
   }
 
+  /** From a weight as `engine.safetensors` has it, (inputs, outputs). */
+  static derived(kernels, tensors, name) {
+    return new Layer(kernels, tensors.array(`${name}.weight`), tensors.array(`${name}.bias`));
+  }
+
   apply(inputs, options = {}) {
     return this.kernels.product(inputs, this.packed, { addend: this.biasRow, ...options });
   }
@@ -68,7 +73,7 @@ class PairNetwork {
     const made = this.kernels.matrix(ids.length, dimension);
     const { data, stride } = made;
     for (let n = 0; n < ids.length; n += 1) {
-      rows.read(ids[n], data, n * stride);
+      rows.readAny(ids[n], data, n * stride);
       if (isUnit) normalise(data, n * stride, dimension);
     }
     return made;

@@ -171,15 +171,9 @@ export class WordSearch {
     return Int32Array.from({ length: size }, (_, id) => id);
   }
 
-  /** log p(word) of each word; a count of 0 is taken for 1. */
+  /** log p(word) of each word. */
   #knownLogFrequencies() {
-    const { counts } = this.space.vocabulary;
-    if (!this.#logFrequencies) {
-      const known = counts.map((count) => Math.max(count, 1));
-      const total = known.slice(SPECIAL).reduce((sum, count) => sum + count, 0);
-      this.#logFrequencies = Float32Array.from(known, (count) => Math.log(count / total));
-    }
-    return this.#logFrequencies;
+    return (this.#logFrequencies ??= Float32Array.from(this.space.vocabulary.shares, Math.log));
   }
 }
 
