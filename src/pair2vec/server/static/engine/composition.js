@@ -105,27 +105,44 @@ export class SubwordTable {
 
 /** The words of a vocabulary by their n-grams: an inverted index. */
 class SpellingIndex {
-  #ngrams; // a row each
-  #owners = []; // of each row
-  #squares; // of its rarity
+  #ngrams;
+  #squares; // of the rarity of each
+  #owners; // of all, behind each other
+  #ends;
   #norms;
 
   constructor(words, { SHORTEST, LONGEST }) {
     Object.assign(this, { size: words.length, shortest: SHORTEST, longest: LONGEST });
-    const hashes = words.map((word, id) => (id < SPECIAL ? [] : ngramHashes(word, SHORTEST, LONGEST)));
-    this.#ngrams = new HashRows(hashes.reduce((count, own) => count + own.length, 0));
-    hashes.forEach((own, id) => {
-      for (const hash of own) {
-        const owners = (this.#owners[this.#ngrams.add(hash)] ??= []);
-        if (owners.at(-1) !== id) owners.push(id);
+    const most = words.reduce((total, word) => total + word.length + 2, 0) * (LONGEST - SHORTEST + 1);
+    this.#ngrams = new HashRows(most);
+    const [rows, counts, last] = [0, 1, 2].map(() => new Int32Array(most));
+    let size = 0;
+    const ends = Int32Array.from(words, (word, id) => {
+      for (const hash of id < SPECIAL ? [] : ngramHashes(word, SHORTEST, LONGEST)) {
+        const row = this.#ngrams.add(hash);
+        if (last[row] === id) continue; // each once
+        last[row] = id;
+        counts[row] += 1;
+        rows[size++] = row;
       }
+      return size;
     });
+    const known = counts.subarray(0, this.#ngrams.size);
     // In the precision of numpy, so that equal cosines are equal here.
-    const rarity = Float32Array.from(this.#owners, (owners) => Math.log(this.size / owners.length));
-    this.#squares = rarity.map((value) => value ** 2);
-    const squares = new Float64Array(this.size);
-    this.#owners.forEach((owners, row) => owners.forEach((id) => (squares[id] += this.#squares[row])));
-    this.#norms = Float32Array.from(squares, Math.sqrt);
+    this.#squares = Float32Array.from(known, (count) => Math.fround(Math.log(this.size / count)) ** 2);
+    let end = 0;
+    const next = known.map((count) => (end += count) - count);
+    this.#owners = new Int32Array(size);
+    let at = 0;
+    this.#norms = Float32Array.from(ends, (last, id) => {
+      let squares = 0;
+      for (; at < last; at += 1) {
+        squares += this.#squares[rows[at]];
+        this.#owners[next[rows[at]]++] = id;
+      }
+      return Math.sqrt(squares);
+    });
+    this.#ends = next;
   }
 
   /** The words that are spelled most alike, and their cosines. */
@@ -137,7 +154,7 @@ class SpellingIndex {
     for (const hash of new Uint32Array(new Set(ngramHashes(word, this.shortest, this.longest))).sort()) {
       const row = this.#ngrams.find(hash);
       const square = row < 0 ? unseen : this.#squares[row];
-      for (const id of this.#owners[row] ?? []) scores[id] += square;
+      for (const id of this.#ownersOf(row)) scores[id] += square;
       total += square;
     }
     const norm = Math.fround(Math.sqrt(total));
@@ -145,13 +162,17 @@ class SpellingIndex {
     const ids = topK(cosines, count).filter((id) => cosines[id] > 0);
     return { ids, cosines: ids.map((id) => cosines[id]) };
   }
+
+  #ownersOf(row) {
+    return this.#owners.subarray(this.#ends[row - 1] ?? 0, this.#ends[row] ?? 0);
+  }
 }
 
 /** Distinct hashes, with numbers from 0 on: an open hash table. */
 class HashRows {
   #slots;
   #hashes;
-  #size = 0;
+  size = 0;
 
   /** @param {number} most How many hashes there may be. */
   constructor(most) {
@@ -169,7 +190,7 @@ class HashRows {
     const slot = this.#slotOf(hash);
     if (this.#slots[slot] < 0) {
       this.#hashes[slot] = hash;
-      this.#slots[slot] = this.#size++;
+      this.#slots[slot] = this.size++;
     }
     return this.#slots[slot];
   }
@@ -188,8 +209,8 @@ class AffixRules {
 
   constructor(vocabulary, vectors, constants) {
     Object.assign(this, { vocabulary, vectors, constants });
-    const forwards = new SortedWords(vocabulary.words, (word) => word);
-    const backwards = new SortedWords(vocabulary.words, reversed);
+    const forwards = new SortedWords(vocabulary, (word) => word);
+    const backwards = new SortedWords(vocabulary, reversed);
     this.sides = [
       { words: forwards, endings: backwards },
       { words: backwards, endings: forwards },
@@ -283,11 +304,10 @@ class SortedWords {
   #ids;
 
   /** @param {(word: string) => string} spelled Its own inverse. */
-  constructor(words, spelled) {
+  constructor({ words, ids }, spelled) {
     this.spelled = spelled;
-    const ids = new Map(words.slice(SPECIAL).map((word, n) => [spelled(word), SPECIAL + n]));
-    this.#sorted = [...ids.keys()].sort();
-    this.#ids = Int32Array.from(this.#sorted, (word) => ids.get(word));
+    this.#sorted = words.slice(SPECIAL).map(spelled).sort();
+    this.#ids = Int32Array.from(this.#sorted, (word) => ids.get(spelled(word)));
   }
 
   *beginningWith(beginning) {
