@@ -52,7 +52,7 @@ LOOKED_AT = 1_000
 """Words with one ending that such pairs are looked for among, the most frequent."""
 SHRINKAGE = 3.0
 """Pairs without an offset that each rule is averaged with: one of few pairs says little."""
-_RULES_KEPT = 4_096
+RULES_KEPT = 4_096
 
 MOST_WORDS = 8
 """Of a phrase."""
@@ -262,7 +262,7 @@ class AffixRules:
     def __init__(self, words: Sequence[str], vectors: Callable[[IntArray], FloatArray]) -> None:
         self._vectors = vectors
         self._sides = (_Endings(words), _Endings([word[::-1] for word in words]))
-        self._rule = lru_cache(maxsize=_RULES_KEPT)(self._find_rule)
+        self._rule = lru_cache(maxsize=RULES_KEPT)(self._find_rule)
 
     def estimates(self, word: str) -> list[tuple[float, FloatArray]]:
         """The vectors that rules predict, the best rule first, each with its quality."""

@@ -20,8 +20,8 @@ from pair2vec.api import Pair2vec
 from pair2vec.arrays import FloatArray
 from pair2vec.query import composition
 from pair2vec.query.context_encoder import OPEN_WORDS
-from pair2vec.query.search import PAPER_WEIGHTS, SHORTLIST, SLOT_WEIGHTS, WordClusters
 from pair2vec.query.pair_encoder import LinearLayer
+from pair2vec.query.search import PAPER_WEIGHTS, SHORTLIST, SLOT_WEIGHTS, WordClusters
 from pair2vec.relations import alignment, negation, relations, sentence_features, word_forms
 from pair2vec.relations.features import NEAREST_EXAMPLES
 from pair2vec.relations.opposed import MOST_OF_SAME
@@ -71,10 +71,8 @@ def _declared(endpoint: Endpoint) -> dict[str, object]:
 
 def _composition() -> dict[str, object]:
     """The numbers that unknown words are composed by."""
-    constants = vars(composition).items()
-    numbers = {
-        name: value for name, value in constants if name.isupper() and isinstance(value, int | float)
-    }
+    constants = ((name, value) for name, value in vars(composition).items() if name.isupper())
+    numbers = {name: value for name, value in constants if isinstance(value, int | float)}
     return {**numbers, "WEIGHTS": asdict(composition.CompositionWeights())}
 
 

@@ -6,7 +6,7 @@ one may stand in for the last.
 """
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pair2vec.errors import Pair2vecError
@@ -20,19 +20,46 @@ Question = tuple[str, dict[str, Any]]
 TOLERANCE = 1e-4
 
 SHARES = {
-    "relate": 320,
-    "opposed": 300,
-    "pair": 100,
-    "score": 80,
-    "words": 60,
-    "fill": 60,
-    "like": 30,
-    "analogy": 25,
-    "mistake": 15,
-    "neighbours": 7,
+    "relate": 340,
+    "opposed": 320,
+    "pair": 110,
+    "score": 100,
+    "words": 50,
+    "fill": 28,
+    "like": 12,
+    "analogy": 12,
+    "mistake": 20,
+    "neighbours": 5,
     "nearest": 3,
 }
 """Of a thousand: many of those that are quick, fewer of those that look at all words."""
+EVEN_SHARES = dict.fromkeys(SHARES, 1)
+
+UNKNOWN = (
+    *("unsubscribes", "misremembering", "hotness", "colder", "fairer", "describers", "stoppings"),
+    *("toasterish", "unwarm", "uncheaply", "hypercold", "recooled", "unkindnesses", "Coldest"),
+    *("recieve", "tommorow", "chaep", "franse", "warmm", "japn", "clod", "stoppping", "NEWYORK"),
+    *("hot tub water", "Cold Hot", "cheap , cold", "of the", "hot colder", "user 1990", "paris's"),
+    *("the cold user is hot in new paris or japan", "hot - cold", "climate of france", "x_y z"),
+    *("asdfghjkl", "qzxv", "aaaaaaaa", "x", "?!", "...", "n't", "xx's", "_cold_", "cold_cool"),
+    *(
+        "naïvety",
+        "cafés",
+        "straße",
+        "東京",
+        "жар",
+        "𝓱ello",
+        "co𝓵d",
+        "cold😀",
+        "😀😀",
+        "ﬁre",
+        "COLDİ",
+    ),
+    *("1234567", "1990s", "3d-cold", "windows95", "90", "²", "1,000.5", "cold-1990", "u.s.s.r."),
+    *("pneumonoultramicroscopicsilicovolcanoconiosis", "cold" * 16, "cold" * 20, "x" * 64),
+)
+"""Words that few models know: inflected, derived and misspelled ones, phrases, gibberish, and what
+is not ASCII, has digits or is very long; some are composed, others refused."""
 
 _PATTERNS = (
     *("X and Y", "X or Y", "neither X nor Y", "in X , Y .", "X such as Y ,", "<s> X is Y"),
@@ -49,18 +76,21 @@ _FRAMES = (
 
 
 def make_questions(
-    words: list[str], pairs: list[tuple[str, str]], count: int, seed: int = 0
+    words: Sequence[str],
+    pairs: Sequence[tuple[str, str]],
+    count: int,
+    shares: Mapping[str, int] = SHARES,
 ) -> Iterator[Question]:
-    """So many questions, the same ones for a seed.
+    """So many questions, the same ones every time; a tenth of their words are of `UNKNOWN`.
 
     Args:
         words: Of the model, the most frequent first; a third of the pairs are drawn from them.
         pairs: In a relation, for the others.
         count: How many.
-        seed: Of the choice.
+        shares: Of the kinds of questions.
     """
-    source = random.Random(seed)
-    kinds = [kind for kind, share in SHARES.items() for _ in range(share)]
+    source = random.Random(0)
+    kinds = [kind for kind, share in shares.items() for _ in range(share)]
     for number in range(count):
         kind = kinds[number * len(kinds) // count]
         yield _KINDS[kind](_Source(source, words, pairs))
@@ -68,17 +98,21 @@ def make_questions(
 
 class _Source:
     def __init__(
-        self, source: random.Random, words: list[str], pairs: list[tuple[str, str]]
+        self, source: random.Random, words: Sequence[str], pairs: Sequence[tuple[str, str]]
     ) -> None:
         self.random, self._words, self._pairs = source, words, pairs
 
     def word(self) -> str:
-        """Frequent ones more often."""
+        """A known one, frequent ones more often."""
         return self._words[int(len(self._words) ** self.random.random()) - 1]
 
     def pair(self) -> dict[str, str]:
         own = (self.word(), self.word()) if self.random.random() < 1 / 3 else None
-        return dict(zip("xy", own or self.random.choice(self._pairs), strict=True))
+        pair = own or self.random.choice(self._pairs)
+        return {slot: self._or_unknown(word) for slot, word in zip("xy", pair, strict=True)}
+
+    def _or_unknown(self, word: str) -> str:
+        return self.random.choice(UNKNOWN) if self.random.random() < 0.1 else word
 
     def pattern(self) -> str:
         return self.random.choice(_PATTERNS)
@@ -111,8 +145,21 @@ def _neighbours(source: _Source) -> Question:
     return "neighbours", {"word": source.pair()["x"], **more}
 
 
+def _score(source: _Source) -> Question:
+    more = source.random.choice(({}, {"unknown": "compose"}, {"unknown": "error"}))
+    return "score", {**source.pair(), "pattern": source.pattern(), **more}
+
+
+def _nearest(source: _Source) -> Question:
+    pair = source.pair()
+    # Of a word and itself, any pair is as near as its inverse.
+    while len({word.lower().replace("_", " ") for word in pair.values()}) == 1:
+        pair = source.pair()
+    return "nearest", {**pair, "alpha": source.random.random()}
+
+
 def _words(source: _Source) -> Question:
-    word = source.word()
+    word = source.pair()["x"]
     place = source.random.randrange(len(word) + 1)
     return "words", {"start": word[:place] + source.random.choice(("", "", "q")) + word[place:][:2]}
 
@@ -120,7 +167,7 @@ def _words(source: _Source) -> Question:
 def _mistake(source: _Source) -> Question:
     word = source.word()
     mistakes: tuple[Question, ...] = (
-        # Where one is composed, as in `relate`, the engine says that it is unknown.
+        ("score", {"x": f"{word}qx", "y": "hot", "pattern": "X or Y", "unknown": "maybe"}),
         ("score", {"x": f"{word}qx", "y": "hot", "pattern": "X or Y"}),
         ("relate", {"x": " ", "y": "hot"}),
         ("score", {"x": word, "y": f"{word} {word}", "pattern": "X or Y"}),
@@ -138,12 +185,12 @@ _KINDS: dict[str, Callable[[_Source], Question]] = {
     "like": lambda source: ("relate", source.pair()),
     "opposed": lambda source: ("opposed", source.sentences()),
     "pair": lambda source: ("pair", source.pair()),
-    "score": lambda source: ("score", {**source.pair(), "pattern": source.pattern()}),
+    "score": _score,
     "words": _words,
     "fill": _fill,
     "analogy": _analogy,
     "neighbours": _neighbours,
-    "nearest": lambda source: ("nearest", {**source.pair(), "alpha": source.random.random()}),
+    "nearest": _nearest,
     "mistake": _mistake,
 }
 
@@ -183,12 +230,12 @@ def difference(  # noqa: PLR0911 - by type
         return f"{len(expected)} and {len(found)} of them: {expected}, {found}"
     if not expected or not _is_scored(expected[0]):
         return None if expected == found else f"{expected} and {found}"
-    scores = {_name(one): _score(one) for one in expected}
+    scores = {_name(one): _score_of(one) for one in expected}
     for own, other in zip(expected, found, strict=True):
-        if fault := difference(_score(own), _score(other), tolerance):
+        if fault := difference(_score_of(own), _score_of(other), tolerance):
             return f"{own}, {other}: {fault}"
-        usual = scores.get(_name(other), _score(expected[-1]))
-        if _name(own) != _name(other) and abs(usual - _score(other)) >= tolerance:
+        usual = scores.get(_name(other), _score_of(expected[-1]))
+        if _name(own) != _name(other) and abs(usual - _score_of(other)) >= tolerance:
             return f"{own} and {other}"
     return None
 
@@ -198,7 +245,7 @@ def _is_scored(item: object) -> bool:
     return any(isinstance(value, float | int) for value in values)
 
 
-def _score(match: Mapping[str, Any]) -> float:
+def _score_of(match: Mapping[str, Any]) -> float:
     return float(next(value for value in match.values() if isinstance(value, float | int)))
 
 

@@ -9,7 +9,7 @@ import { SPECIAL, Vocabulary } from "./vocabulary.js";
 const FREQUENT_WORDS = 20_000;
 const CONTENT = 0;
 /** Composed words that are kept from one question to the next. */
-const MOST_COMPOSED = 4_096;
+const MOST_COMPOSED = 1_000;
 
 /** Whether one of two words or phrases is a part of the other: *haydn* and *joseph haydn*. */
 export function sharesWords(one, other) {
