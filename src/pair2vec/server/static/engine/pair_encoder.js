@@ -287,10 +287,7 @@ class ConditionalPairNetwork {
 
 /** What layers with ReLU between make of inputs; with one behind the last if `isInner`. */
 function chain(layers, inputs, isInner = false) {
-  return layers.reduce(
-    (hidden, layer, n) => layer.apply(hidden, { relu: isInner || n < layers.length - 1 }),
-    inputs,
-  );
+  return layers.reduce((hidden, layer, n) => layer.apply(hidden, { relu: isInner || n < layers.length - 1 }), inputs);
 }
 
 function multiplied(x, y) {

@@ -1,9 +1,10 @@
 /** The pair space of an opened model: its networks R and C, its words, and how pairs are compared. */
 
-import { SubwordTable, WordComposer } from "./composition.js";
+import { WordComposer } from "./composition.js";
 import { PatternEncoder } from "./context_encoder.js";
 import { Kernels } from "./kernels.js";
 import { Layer, openPairNetwork } from "./pair_encoder.js";
+import { SubwordTable } from "./spelling.js";
 import { SPECIAL, Vocabulary } from "./vocabulary.js";
 
 const FREQUENT_WORDS = 20_000;
