@@ -26,9 +26,9 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
 
-import machine
 from playwright.sync_api import Browser, expect, sync_playwright
 
+import machine
 import pair2vec
 from pair2vec.server.static_site import make_site, write_site
 
