@@ -75,6 +75,13 @@ _FRAMES = (
 )
 
 
+UNKNOWN_WORDS: tuple[Question, ...] = tuple(
+    ("pair", {"x": word, "y": "hot", "direction": "forward", "vector": True, "top": 1})
+    for word in UNKNOWN
+)
+"""What is composed of each of them."""
+
+
 def make_questions(
     words: Sequence[str],
     pairs: Sequence[tuple[str, str]],
@@ -145,6 +152,11 @@ def _neighbours(source: _Source) -> Question:
     return "neighbours", {"word": source.pair()["x"], **more}
 
 
+def _pair(source: _Source) -> Question:
+    more = source.random.choice(({}, {"vector": True, "direction": "backward"}))
+    return "pair", {**source.pair(), **more}
+
+
 def _score(source: _Source) -> Question:
     more = source.random.choice(({}, {"unknown": "compose"}, {"unknown": "error"}))
     return "score", {**source.pair(), "pattern": source.pattern(), **more}
@@ -153,7 +165,7 @@ def _score(source: _Source) -> Question:
 def _nearest(source: _Source) -> Question:
     pair = source.pair()
     # Of a word and itself, any pair is as near as its inverse.
-    while len({word.lower().replace("_", " ") for word in pair.values()}) == 1:
+    while len({"".join(filter(str.isalnum, word.lower())) for word in pair.values()}) == 1:
         pair = source.pair()
     return "nearest", {**pair, "alpha": source.random.random()}
 
@@ -184,7 +196,7 @@ _KINDS: dict[str, Callable[[_Source], Question]] = {
     "relate": lambda source: ("relate", {**source.pair(), "top": 0}),
     "like": lambda source: ("relate", source.pair()),
     "opposed": lambda source: ("opposed", source.sentences()),
-    "pair": lambda source: ("pair", source.pair()),
+    "pair": _pair,
     "score": _score,
     "words": _words,
     "fill": _fill,
@@ -228,6 +240,9 @@ def difference(  # noqa: PLR0911 - by type
         return None if same else f"{expected!r} and {found!r}"
     if len(expected) != len(found):
         return f"{len(expected)} and {len(found)} of them: {expected}, {found}"
+    if expected and isinstance(expected[0], float):
+        both = zip(expected, found, strict=True)
+        return next((fault for pair in both if (fault := difference(*pair, tolerance))), None)
     if not expected or not _is_scored(expected[0]):
         return None if expected == found else f"{expected} and {found}"
     scores = {_name(one): _score_of(one) for one in expected}

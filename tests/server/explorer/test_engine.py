@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from tests.server.explorer.engine_questions import (
     EVEN_SHARES,
+    UNKNOWN,
+    UNKNOWN_WORDS,
     Question,
     difference,
     make_questions,
@@ -70,11 +72,14 @@ def asked(site: Path, questions: list[Question]) -> list[Any]:
 def faults(model: Pair2vec, site: Path, words: Sequence[str]) -> list[tuple[Question, str]]:
     """Questions of all kinds that the engine answers differently, and in what."""
     write_site(model, site)
-    questions = list(make_questions(words, PAIRS, 550, EVEN_SHARES))
+    questions = list(make_questions(words, PAIRS, 440, EVEN_SHARES))
     assert {name for name, _ in questions} == KINDS
     if composition_of(model) == "multiply":
         # R is symmetric: a hypernym is as probably a hyponym, and either may be named.
         questions = [question for question in questions if question[0] != "neighbours"]
+    questions += UNKNOWN_WORDS
+    # Of sentences, no words are composed.
+    questions += [("opposed", {"a": word, "b": "hot"}) for word in UNKNOWN]
     endpoints = {endpoint.name: endpoint for endpoint in (*ENDPOINTS, *RELATION_ENDPOINTS)}
     resources = Resources(model)
     expected = [python_answer(resources, endpoints, question) for question in questions]

@@ -12,7 +12,12 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.server.explorer.engine_questions import difference, make_questions, python_answer
+from tests.server.explorer.engine_questions import (
+    UNKNOWN_WORDS,
+    difference,
+    make_questions,
+    python_answer,
+)
 from tests.tiny_model import ALL_ANSWERS, taught_model
 
 import pair2vec
@@ -220,7 +225,8 @@ def test_the_bundled_model_answers_a_thousand_questions_as_python_does(
     pairs = [
         pair for each in definitions for pair in each.examples if {*pair} <= {*model.vocabulary.ids}
     ]
-    questions = list(make_questions(list(model.vocabulary.words[4:]), pairs, THOUSAND))
+    more = THOUSAND - len(UNKNOWN_WORDS)
+    questions = [*UNKNOWN_WORDS, *make_questions(model.vocabulary.words[4:], pairs, more)]
     endpoints = {endpoint.name: endpoint for endpoint in (*ENDPOINTS, *RELATION_ENDPOINTS)}
     with file_server(tmp_path) as address:
         page = browser.new_context().new_page()
