@@ -23,14 +23,14 @@ SHARES = {
     "relate": 340,
     "opposed": 320,
     "pair": 110,
-    "score": 100,
+    "score": 108,
     "words": 50,
-    "fill": 28,
+    "fill": 24,
     "like": 12,
-    "analogy": 12,
+    "analogy": 10,
     "mistake": 20,
-    "neighbours": 5,
-    "nearest": 3,
+    "neighbours": 4,
+    "nearest": 2,
 }
 """Of a thousand: many of those that are quick, fewer of those that look at all words."""
 EVEN_SHARES = dict.fromkeys(SHARES, 1)
@@ -142,7 +142,8 @@ def _fill(source: _Source) -> Question:
 def _analogy(source: _Source) -> Question:
     (a, b), (x, _) = source.pair().values(), source.pair().values()
     direction = source.random.choice(("both", "both", "forward", "backward"))
-    return "analogy", {"a": a, "b": b, "x": x, "alpha": 0.4, "direction": direction}
+    more = source.random.choice(({}, {"alpha": 0.3}))
+    return "analogy", {"a": a, "b": b, "x": x, "direction": direction, **more}
 
 
 def _neighbours(source: _Source) -> Question:

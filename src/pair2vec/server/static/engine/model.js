@@ -50,7 +50,7 @@ export class Model {
     this.constants = engine.constants;
     this.space = new PairSpace(files, tokeniser);
     this.patterns = files.patterns;
-    this.search = new WordSearch(this.space, derived, engine.constants.SHORTLIST);
+    this.search = new WordSearch(this.space, derived, engine.constants);
     this.relations = engine.relations ? new Relations(this.space, files, new WordForms(engine.lists)) : null;
     this.sentences = this.relations && new SentenceComparison(this.relations, engine, tokeniser);
     this.#parameters = new Map(engine.endpoints.map(({ name, parameters }) => [name, parameters]));
@@ -137,7 +137,9 @@ export class Model {
 
   #analogy({ a, b, x, alpha, direction, search, all_words: allWords, offset, top }) {
     const abx = [a, b, x].map((word) => this.space.lookUp(word));
-    const options = { alpha, direction, search, allWords, top: offset + top };
+    const isComposed = abx.some((id) => id >= this.space.vocabulary.size);
+    const weight = alpha ?? this.constants[isComposed ? "COMPOSED_ALPHA" : "ANALOGY_ALPHA"];
+    const options = { alpha: weight, direction, search, allWords, top: offset + top };
     return { matches: this.search.analogy(abx, options).slice(offset) };
   }
 

@@ -99,12 +99,16 @@ class SlotScorer {
 
 /** α·cos(r_ab, r_xy) + (1 − α)·cos(b − a + x, y), for words as y. */
 class AnalogyScorer {
-  constructor(space, [a, b, x], direction, alpha) {
+  /** @param {number} composedNorm Factor of the vectors of composed words in r. */
+  constructor(space, abx, direction, alpha, composedNorm) {
     const { pairs, whitenedPairs } = space;
     this.pairs = pairs;
-    this.networks = roles(direction).map((role) => whitenedPairs.conditionedOn(x, role));
+    const inputs = abx.map((id) => pairs.inputs([id]));
+    inputs.filter((_, n) => abx[n] >= pairs.words).forEach(({ data }) => data.set(data.map((value) => composedNorm * value)));
+    const [a, b, x] = inputs;
+    this.networks = roles(direction).map((role) => whitenedPairs.withInput(x.row(0).slice(), role));
     this.readouts = directedVectors(whitenedPairs, a, b, direction).map((target) => ({ target, isCosine: true }));
-    const [first, second, third] = [a, b, x].map((id) => space.unitWord(id));
+    const [first, second, third] = abx.map((id) => space.unitWord(id));
     this.offset = normalise(third.map((value, d) => value + second[d] - first[d]));
     this.offsetWeight = 1 - alpha;
     this.pairWeight = alpha / this.networks.length;
@@ -133,10 +137,11 @@ export class WordSearch {
   #clusters = null;
   #logFrequencies = null;
 
-  /** @param {number} shortlist How many words are scored exactly. */
-  constructor(space, tensors, shortlist) {
+  /** @param constants Of `engine.json`. */
+  constructor(space, tensors, { SHORTLIST, COMPOSED_NORM = 1 }) {
     this.space = space;
-    this.shortlist = shortlist;
+    this.shortlist = SHORTLIST; // so many words are scored exactly
+    this.composedNorm = COMPOSED_NORM;
     this.#clusters = tensors.has("clusters.of_words") ? new WordClusters(space, tensors) : null;
   }
 
@@ -148,7 +153,8 @@ export class WordSearch {
 
   /** The words that are to x as b is to a. */
   analogy(abx, { alpha, direction, ...options }) {
-    return this.#best(new AnalogyScorer(this.space, abx, direction, alpha), abx, options);
+    const scorer = new AnalogyScorer(this.space, abx, direction, alpha, this.composedNorm);
+    return this.#best(scorer, abx, options);
   }
 
   #best(scorer, query, { search, top, allWords }) {
@@ -179,7 +185,7 @@ export class WordSearch {
 
 /** The cosine of each pair's vector with that of an example pair: (N,). */
 export function pairCosines(pairs, [a, b], x, y, direction) {
-  const targets = directedVectors(pairs, a, b, direction);
+  const targets = directedVectors(pairs, pairs.inputs([a]), pairs.inputs([b]), direction);
   const cosines = new Float32Array(x.length);
   eachBlock(pairs, x, y, (one, other, start) => {
     const both = direction === "both" ? pairs.composeBoth(one, other) : null;
