@@ -138,10 +138,10 @@ def _tensors(resources: Resources) -> bytes:
     scorer = resources.relations.scorer if resources.has_relations else None
     if isinstance(scorer, relations.FittedScorer):
         features, regression = scorer.fitted
-        scores = LinearLayer(regression.weight, -regression.mean @ regression.weight)
         examples = features.examples
         arrays |= {
-            **_layer("relations.regression", scores),
+            "relations.mean": regression.mean,
+            "relations.weight": regression.weight,
             **_layer("relations.patterns", features.patterns.linear),
             **_layer("relations.calibration", LinearLayer(*regression.calibration)),
             "relations.offsets": features.offsets,

