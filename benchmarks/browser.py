@@ -115,7 +115,7 @@ def main() -> None:
         chromium = shutil.which("chromium")
         browser = driver.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         with served(Path(folder)) as address:
-            print(f"{browser.version:32} {'median':>11}   {'longest':>11}")
+            print(f"{'Chromium ' + browser.version:32} {'median':>11}   {'longest':>11}")
             show("first answer", first_answers(browser, f"{address}site/", options.repeats))
             page = browser.new_page()
             page.goto(f"{address}site/")

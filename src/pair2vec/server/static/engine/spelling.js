@@ -36,7 +36,7 @@ export class SubwordTable {
 
 /** The words of a vocabulary by their n-grams: an inverted index. */
 export class SpellingIndex {
-  #ngrams;
+  #ngrams = new HashRows();
   #squares; // of the rarity of each
   #owners; // of all, behind each other
   #ends;
@@ -45,7 +45,6 @@ export class SpellingIndex {
   constructor(words, { SHORTEST, LONGEST }) {
     Object.assign(this, { size: words.length, shortest: SHORTEST, longest: LONGEST });
     const most = words.reduce((total, word) => total + word.length + 2, 0) * (LONGEST - SHORTEST + 1);
-    this.#ngrams = new HashRows(most);
     const [rows, counts, last] = [0, 1, 2].map(() => new Int32Array(most));
     let size = 0;
     const ends = Int32Array.from(words, (word, id) => {
@@ -99,17 +98,11 @@ export class SpellingIndex {
   }
 }
 
-/** Distinct hashes, with numbers from 0 on: an open hash table. */
+/** Distinct hashes, with numbers from 0 on: an open hash table, at most half full. */
 class HashRows {
-  #slots;
-  #hashes;
+  #slots = new Int32Array(1 << 12).fill(-1);
+  #hashes = new Uint32Array(1 << 11);
   size = 0;
-
-  /** @param {number} most How many hashes there may be. */
-  constructor(most) {
-    this.#slots = new Int32Array(2 ** Math.ceil(Math.log2(most + 1))).fill(-1);
-    this.#hashes = new Uint32Array(this.#slots.length);
-  }
 
   /** The number of a hash; -1 if it is not there. */
   find(hash) {
@@ -119,17 +112,28 @@ class HashRows {
   /** The number of a hash, which is there from then on. */
   add(hash) {
     const slot = this.#slotOf(hash);
-    if (this.#slots[slot] < 0) {
-      this.#hashes[slot] = hash;
-      this.#slots[slot] = this.size++;
+    if (this.#slots[slot] >= 0) return this.#slots[slot];
+    if (this.size === this.#hashes.length) {
+      this.#grow();
+      return this.add(hash);
     }
-    return this.#slots[slot];
+    this.#hashes[this.size] = hash;
+    this.#slots[slot] = this.size;
+    return this.size++;
+  }
+
+  #grow() {
+    const hashes = this.#hashes;
+    this.#hashes = new Uint32Array(2 * hashes.length);
+    this.#hashes.set(hashes);
+    this.#slots = new Int32Array(4 * hashes.length).fill(-1);
+    hashes.forEach((hash, row) => (this.#slots[this.#slotOf(hash)] = row));
   }
 
   #slotOf(hash) {
     const mask = this.#slots.length - 1;
     let slot = hash & mask;
-    while (this.#slots[slot] >= 0 && this.#hashes[slot] !== hash) slot = (slot + 1) & mask;
+    while (this.#slots[slot] >= 0 && this.#hashes[this.#slots[slot]] !== hash) slot = (slot + 1) & mask;
     return slot;
   }
 }
