@@ -42,19 +42,7 @@ UNKNOWN = (
     *("hot tub water", "Cold Hot", "cheap , cold", "of the", "hot colder", "user 1990", "paris's"),
     *("the cold user is hot in new paris or japan", "hot - cold", "climate of france", "x_y z"),
     *("asdfghjkl", "qzxv", "aaaaaaaa", "x", "?!", "...", "n't", "xx's", "_cold_", "cold_cool"),
-    *(
-        "naïvety",
-        "cafés",
-        "straße",
-        "東京",
-        "жар",
-        "𝓱ello",
-        "co𝓵d",
-        "cold😀",
-        "😀😀",
-        "ﬁre",
-        "COLDİ",
-    ),
+    *("naïvety", "cafés", "straße", "東京", "жар", "𝓱ello", "co𝓵d", "cold😀", "COLDİ"),
     *("1234567", "1990s", "3d-cold", "windows95", "90", "²", "1,000.5", "cold-1990", "u.s.s.r."),
     *("pneumonoultramicroscopicsilicovolcanoconiosis", "cold" * 16, "cold" * 20, "x" * 64),
 )
@@ -236,16 +224,13 @@ def difference(  # noqa: PLR0911 - by type
             if (fault := difference(expected[name], found[name], tolerance))
         )
         return next(parts, None)
-    if not isinstance(expected, list):
-        same = found == expected or (isinstance(expected, tuple) and found == list(expected))
-        return None if same else f"{expected!r} and {found!r}"
+    if not isinstance(expected, list | tuple):
+        return None if found == expected else f"{expected!r} and {found!r}"
     if len(expected) != len(found):
         return f"{len(expected)} and {len(found)} of them: {expected}, {found}"
-    if expected and isinstance(expected[0], float):
-        both = zip(expected, found, strict=True)
-        return next((fault for pair in both if (fault := difference(*pair, tolerance))), None)
     if not expected or not _is_scored(expected[0]):
-        return None if expected == found else f"{expected} and {found}"
+        faults = (difference(*both, tolerance) for both in zip(expected, found, strict=True))
+        return next(filter(None, faults), None)
     scores = {_name(one): _score_of(one) for one in expected}
     for own, other in zip(expected, found, strict=True):
         if fault := difference(_score_of(own), _score_of(other), tolerance):
@@ -253,6 +238,8 @@ def difference(  # noqa: PLR0911 - by type
         usual = scores.get(_name(other), _score_of(expected[-1]))
         if _name(own) != _name(other) and abs(usual - _score_of(other)) >= tolerance:
             return f"{own} and {other}"
+        if _name(own) == _name(other) and (fault := difference(own, other, tolerance)):
+            return f"{own}, {other}: {fault}"
     return None
 
 
