@@ -99,12 +99,13 @@ class SlotScorer {
 
 /** α·cos(r_ab, r_xy) + (1 − α)·cos(b − a + x, y), for words as y. */
 class AnalogyScorer {
-  /** @param {number} composedNorm Factor of the vectors of composed words in r. */
+  /** @param {number} composedNorm Factor of the vectors in r, where a word is composed. */
   constructor(space, abx, direction, alpha, composedNorm) {
     const { pairs, whitenedPairs } = space;
     this.pairs = pairs;
     const inputs = abx.map((id) => pairs.inputs([id]));
-    inputs.filter((_, n) => abx[n] >= pairs.words).forEach(({ data }) => data.set(data.map((value) => composedNorm * value)));
+    const factor = abx.some((id) => id >= pairs.words) ? composedNorm : 1;
+    for (const { data } of inputs) data.set(data.map((value) => factor * value));
     const [a, b, x] = inputs;
     this.networks = roles(direction).map((role) => whitenedPairs.withInput(x.row(0).slice(), role));
     this.readouts = directedVectors(whitenedPairs, a, b, direction).map((target) => ({ target, isCosine: true }));
