@@ -425,8 +425,8 @@ def held_out_relations(model: Pair2vec, test: set[int], replaced: dict[int, int 
     relations = model.relations()
     # Composed words have no spelling in the model: only their vectors count, for both.
     own_table, new_table = (
-        relations._scorer(x, y),
-        relations._scorer(*_spelled(model, new_x, new_y, x, y)),
+        relations.scorer(x, y),
+        relations.scorer(*_spelled(model, new_x, new_y, x, y)),
     )
     new_table[refused] = np.eye(len(relations.names), dtype=np.float32)[-1]
     names, inverse = RelationNames.of_definitions(read_definitions())

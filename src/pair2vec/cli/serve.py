@@ -147,16 +147,17 @@ def explorer(
     For any file server, such as GitHub Pages; offline after the first visit.
     """
     from pair2vec.api import load
+    from pair2vec.server.endpoints import Resources
     from pair2vec.server.static_site import write_single_page, write_site
 
     opened = load(model)
     write = write_single_page if single_file else write_site
     size = write(opened, out, overwrite=overwrite)
     say(f"wrote {out}, {decimal(size)}")
-    if not opened.saved.has_head:
+    if not Resources(opened).has_relations:
         say(
-            "the model has no relation head, so that the page has no relations: "
-            "'pair2vec teach --from' adds one"
+            "the model knows too few words to fit relations to it, so that the page has none: "
+            "'pair2vec teach --from' adds them"
         )
 
 

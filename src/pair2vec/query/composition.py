@@ -33,28 +33,28 @@ SHORTEST, LONGEST = 2, 5
 LEAST_SIMILARITY = 0.3
 """Of the known word that is spelled most alike, as a cosine: below it, nothing is known of a word.
 It refuses 3 % of held-out words, names for the most part, and most of what fingers hit blindly."""
-_SUGGESTED_SIMILARITY = 0.5
-_SUGGESTIONS = 3
+SUGGESTED_SIMILARITY = 0.5
+SUGGESTIONS = 3
 
-_NEIGHBOURS, _SHARPNESS = 50, 3
+NEIGHBOURS, SHARPNESS = 50, 3
 """How many words of similar spelling are averaged, weighted by this power of the similarity."""
-_RULES = 10
+RULES = 10
 """How many affix rules are, those of the highest q."""
 
-_LONGEST_AFFIX, _SHORTEST_STEM = 5, 3
-_STEMS = 60
+LONGEST_AFFIX, SHORTEST_STEM = 5, 3
+STEMS = 60
 """Known words with one stem that are looked at, the most frequent."""
-_TRIED = 24
+TRIED = 24
 """Rules of each side that are tried, those that change least first."""
-_PAIRS, _FEWEST_PAIRS = 80, 4
+PAIRS, FEWEST_PAIRS = 80, 4
 """Known pairs that a rule is taken from."""
-_LOOKED_AT = 1_000
+LOOKED_AT = 1_000
 """Words with one ending that such pairs are looked for among, the most frequent."""
-_SHRINKAGE = 3.0
+SHRINKAGE = 3.0
 """Pairs without an offset that each rule is averaged with: one of few pairs says little."""
-_RULES_KEPT = 4_096
+RULES_KEPT = 4_096
 
-_MOST_WORDS = 8
+MOST_WORDS = 8
 """Of a phrase."""
 
 Source = Literal["spelling", "words", "vectors"]
@@ -158,7 +158,7 @@ class WordComposer:
     def _from_words(self, tokens: Sequence[str]) -> Composition | None:
         """The mean of a phrase's words, the rarer ones counting more."""
         ids = [self._vocabulary.ids.get(token) for token in tokens if _has_letters(token)]
-        if not 2 <= len(ids) <= _MOST_WORDS or None in ids:
+        if not 2 <= len(ids) <= MOST_WORDS or None in ids:
             return None
         known = np.array(ids, np.intp)
         vector = normalise(phrase_weights(known, self._vocabulary) @ self._vectors(known))
@@ -166,22 +166,22 @@ class WordComposer:
 
     def _from_spelling(self, word: str, carried: FloatArray | None) -> Composition | None:
         """By what its spelling says, and by the vector that was carried over, if there is one."""
-        similar, similarity = self._spellings.nearest(word, _NEIGHBOURS)
+        similar, similarity = self._spellings.nearest(word, NEIGHBOURS)
         if not len(similar) or similarity[0] < LEAST_SIMILARITY:
             return None
         assert self._table is not None
         weights = self._weights
         parts = [
-            (weights.neighbours, similarity**_SHARPNESS @ self._vectors(similar)),
+            (weights.neighbours, similarity**SHARPNESS @ self._vectors(similar)),
             (weights.table, self._table.vectors([word])[0]),
         ]
-        for quality, estimate in self._affixes.estimates(word)[:_RULES]:
+        for quality, estimate in self._affixes.estimates(word)[:RULES]:
             parts.append((weights.rules * quality**2 / (1 - quality**2), estimate))
         if carried is not None:
             parts.append((weights.carried, carried))
         shares = np.array([weight for weight, _ in parts], np.float32)
         vector = normalise(shares @ normalise(np.array([part for _, part in parts])))
-        near = similar[:_SUGGESTIONS][similarity[:_SUGGESTIONS] >= _SUGGESTED_SIMILARITY]
+        near = similar[:SUGGESTIONS][similarity[:SUGGESTIONS] >= SUGGESTED_SIMILARITY]
         suggestions = tuple(self._vocabulary.words[n] for n in near.tolist())
         source: Source = "spelling" if carried is None else "vectors"
         return Composition(ComposedWord(word, source, suggestions), vector)
@@ -204,11 +204,11 @@ def phrase_weights(ids: IntArray, vocabulary: Vocabulary) -> FloatArray:
     """How much each word of a phrase counts, (N,): a / (a + p(word)) (Arora et al., 2017)."""
     counts = np.maximum(vocabulary.counts, 1)
     shares = counts[ids] / counts[len(SPECIAL_TOKENS) :].sum()
-    weights: FloatArray = (_USUAL_SHARE / (_USUAL_SHARE + shares)).astype(np.float32)
+    weights: FloatArray = (USUAL_SHARE / (USUAL_SHARE + shares)).astype(np.float32)
     return weights
 
 
-_USUAL_SHARE = 1e-3
+USUAL_SHARE = 1e-3
 """Of a corpus: a word that occurs more often than this says little of what a phrase means."""
 
 
@@ -262,18 +262,18 @@ class AffixRules:
     def __init__(self, words: Sequence[str], vectors: Callable[[IntArray], FloatArray]) -> None:
         self._vectors = vectors
         self._sides = (_Endings(words), _Endings([word[::-1] for word in words]))
-        self._rule = lru_cache(maxsize=_RULES_KEPT)(self._find_rule)
+        self._rule = lru_cache(maxsize=RULES_KEPT)(self._find_rule)
 
     def estimates(self, word: str) -> list[tuple[float, FloatArray]]:
         """The vectors that rules predict, the best rule first, each with its quality."""
         found = []
         for side, spelled in enumerate((word, word[::-1])):
-            for stem, old, new in self._sides[side].related(spelled)[:_TRIED]:
+            for stem, old, new in self._sides[side].related(spelled)[:TRIED]:
                 rule = self._rule(side, old, new)
                 if rule is not None:
                     found.append((rule.quality, stem, rule.offset))
         found.sort(key=lambda estimate: -estimate[0])
-        found = found[:_RULES]
+        found = found[:RULES]
         vectors = self._vectors(np.array([stem for _, stem, _ in found], np.intp))
         return [
             (quality, vector + offset)
@@ -282,20 +282,20 @@ class AffixRules:
 
     def _find_rule(self, side: int, old: str, new: str) -> _Rule | None:
         pairs = self._sides[side].pairs(old, new)
-        if len(pairs) < _FEWEST_PAIRS:
+        if len(pairs) < FEWEST_PAIRS:
             return None
         before, after = (self._vectors(ids) for ids in np.array(pairs, np.intp).T)
         offsets, count = after - before, len(pairs)
         total = offsets.sum(axis=0)
-        predicted = before + (total - offsets) / np.float32(count - 1 + _SHRINKAGE)
+        predicted = before + (total - offsets) / np.float32(count - 1 + SHRINKAGE)
         cosine = float(np.einsum("nd,nd->n", normalise(predicted), after).mean())
-        quality = cosine * count / (count + _SHRINKAGE)
+        quality = cosine * count / (count + SHRINKAGE)
         if quality <= 0:
             return None
-        return _Rule(total / np.float32(count + _SHRINKAGE), min(quality, _BEST_QUALITY))
+        return _Rule(total / np.float32(count + SHRINKAGE), min(quality, BEST_QUALITY))
 
 
-_BEST_QUALITY = 0.95
+BEST_QUALITY = 0.95
 """Of a rule: the weight of a perfect one would have no bound."""
 
 
@@ -313,25 +313,25 @@ class _Endings:
     def related(self, word: str) -> list[tuple[int, str, str]]:
         """Known words with the same stem, most frequent first: the id, its ending, the word's."""
         found = []
-        for cut in range(min(_LONGEST_AFFIX, len(word) - _SHORTEST_STEM) + 1):
+        for cut in range(min(LONGEST_AFFIX, len(word) - SHORTEST_STEM) + 1):
             stem, new = word[: len(word) - cut], word[len(word) - cut :]
             ids = [
                 self._ids[other]
                 for other in self._sorted[_beginning_with(self._sorted, stem)]
                 # Words that share more than the stem have been found with a longer one.
-                if len(other) <= len(stem) + _LONGEST_AFFIX
+                if len(other) <= len(stem) + LONGEST_AFFIX
                 and other != word
                 and (not new or other[len(stem) : len(stem) + 1] != new[0])
             ]
-            found += [(n, self._words[n][len(stem) :], new) for n in sorted(ids)[:_STEMS]]
+            found += [(n, self._words[n][len(stem) :], new) for n in sorted(ids)[:STEMS]]
         return found
 
     def pairs(self, old: str, new: str) -> list[tuple[int, int]]:
         """The ids of known words that differ by two endings, those of frequent words first."""
         longer, other = (new, old) if len(new) >= len(old) else (old, new)
         # Not all that end in s: frequent words have more, and better, to say.
-        ids = np.sort(self._by_ending[_beginning_with(self._reversed, longer[::-1])])[:_LOOKED_AT]
-        shortest = len(longer) + _SHORTEST_STEM
+        ids = np.sort(self._by_ending[_beginning_with(self._reversed, longer[::-1])])[:LOOKED_AT]
+        shortest = len(longer) + SHORTEST_STEM
         found = []
         for one in ids.tolist():
             word = self._words[one]
@@ -340,7 +340,7 @@ class _Endings:
             two = self._ids.get(word[: len(word) - len(longer)] + other)
             if two is not None:
                 found.append((two, one) if longer is new else (one, two))
-                if len(found) == _PAIRS:
+                if len(found) == PAIRS:
                     break
         return found
 

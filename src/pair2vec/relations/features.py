@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pair2vec.arrays import FloatArray, IntArray, normalise
+from pair2vec.query.pair_encoder import LinearLayer
 from pair2vec.query.search import pair_blocks
 from pair2vec.query.space import PairSpace, sampled_pairs
 from pair2vec.relations.definitions import RelationDefinition, has_slots_in_order, swap_slots
@@ -73,9 +74,9 @@ class RelationFeatures:
         """
         self._space = space
         self._own_spelled = spelled
-        self._examples = examples
+        self.examples = examples
         self._relations = len(definitions)
-        self._patterns = PatternScores(space, definitions)
+        self.patterns = PatternScores(space, definitions)
 
     def __call__(self, x: IntArray, y: IntArray) -> FloatArray:
         """The two vectors of each pair, then `relation_scores`, then `words`: (N, F)."""
@@ -105,7 +106,7 @@ class RelationFeatures:
         cosine = product.sum(axis=1, keepdims=True)
         scores = [
             self._example_similarity(vectors, x, y),
-            self._patterns(forward, backward),
+            self.patterns(forward, backward),
             self._offset_similarity(x, y),
             cosine,
             cosine * self._is_negated(x, y),
@@ -118,10 +119,10 @@ class RelationFeatures:
         Examples that share a word with the pair do not count: they are similar for that alone.
         """
         cosines = vectors @ self._example_vectors.T / 2
-        cosines[self._examples.sharing_a_word(x, y)] = -1
+        cosines[self.examples.sharing_a_word(x, y)] = -1
         similarity = np.zeros((len(x), self._relations), np.float32)
         for relation in range(self._relations):
-            own = cosines[:, self._examples.relation == relation]
+            own = cosines[:, self.examples.relation == relation]
             count = min(NEAREST_EXAMPLES, own.shape[1])
             if count:
                 nearest = np.partition(own, -count, axis=1)[:, -count:]
@@ -130,7 +131,7 @@ class RelationFeatures:
 
     @cached_property
     def _example_vectors(self) -> FloatArray:
-        x, y = self._examples.x, self._examples.y
+        x, y = self.examples.x, self.examples.y
         both = [self._space.whiten(self._space.pairs(*ids)) for ids in ((x, y), (y, x))]
         return np.concatenate(both, axis=1)
 
@@ -138,14 +139,14 @@ class RelationFeatures:
         """The cosine of y with x plus the mean offset of each relation (3CosAdd): (N, K)."""
         first, second = (self._space.unit_inputs(ids) for ids in (x, y))
         similarity = np.zeros((len(x), self._relations), np.float32)
-        for relation, offset in enumerate(self._offsets):
+        for relation, offset in enumerate(self.offsets):
             similarity[:, relation] = np.einsum("nd,nd->n", normalise(first + offset), second)
         return similarity
 
     @cached_property
-    def _offsets(self) -> FloatArray:
+    def offsets(self) -> FloatArray:
         """The mean of y − x over each relation's examples: (K, D)."""
-        words, examples = self._space.unit_words, self._examples
+        words, examples = self._space.unit_words, self.examples
         sums = np.zeros((self._relations, words.shape[1]), np.float32)
         np.add.at(sums, examples.relation, words[examples.y] - words[examples.x])
         counts = np.bincount(examples.relation, minlength=self._relations)
@@ -201,6 +202,21 @@ class PatternScores:
             if own.shape[1]:
                 means[:, relation] = own.mean(axis=1)
         return means
+
+    @property
+    def linear(self) -> LinearLayer:
+        """The same as a function of both vectors side by side: (2D, K)."""
+        counts = np.bincount(self._relation, minlength=self._relations)[self._relation]
+        shares = 1 / (self._deviation * counts)
+        patterns, forward = len(self._relation), len(self._forward)
+        size = self._forward.shape[1]
+        columns = np.zeros((2 * size, patterns), np.float32)
+        columns[:size, :forward] = self._forward.T
+        columns[size:, forward:] = self._backward.T
+        means = np.zeros((patterns, self._relations))
+        means[np.arange(patterns), self._relation] = shares
+        bias = -self._mean.astype(np.float64) @ means
+        return LinearLayer((columns @ means).astype(np.float32), bias.astype(np.float32))
 
     def _scores(self, forward: FloatArray, backward: FloatArray) -> FloatArray:
         """R·C of each pattern; those with Y before X take the backward vector."""

@@ -61,11 +61,11 @@ class FittedScorer:
         self.thresholds = np.full(len(definitions) + 1, THRESHOLD, np.float32)
 
     def __call__(self, x: IntArray, y: IntArray) -> FloatArray:
-        features, regression = self._fitted
+        features, regression = self.fitted
         return regression.probabilities(features(x, y))
 
     @cached_property
-    def _fitted(self) -> tuple[RelationFeatures, RelationRegression]:
+    def fitted(self) -> tuple[RelationFeatures, RelationRegression]:
         examples = find_examples(self._definitions, self._space)
         features = RelationFeatures(self._space, self._definitions, examples)
         words = self._space.unit_words
@@ -126,7 +126,7 @@ class Relations:
             raise UsageError(f"relations {', '.join(self.names)}: give at least one, each once")
         self.space = space
         self._vocabulary = space.vocabulary
-        self._scorer = scorer or FittedScorer(self.definitions, space)
+        self.scorer = scorer or FittedScorer(self.definitions, space)
 
     def __repr__(self) -> str:
         return f"<Relations: {', '.join(self.names)}>"
@@ -134,7 +134,7 @@ class Relations:
     @property
     def thresholds(self) -> FloatArray:
         """A relation that is less probable than its own is not named, (K,)."""
-        return self._scorer.thresholds
+        return self.scorer.thresholds
 
     @cached_property
     def relates_forms(self) -> bool:
@@ -273,9 +273,9 @@ class Relations:
         """As `predict_proba`, of pairs of ids."""
         if unrelated is not None and not 0 < unrelated < 1:
             raise UsageError(f"unrelated is {unrelated:g}; it must be between 0 and 1; 0.5, say")
-        probabilities = self._scorer(x, y)
-        if unrelated not in {None, self._scorer.unrelated}:
-            probabilities = shift_prior(probabilities, self._scorer.unrelated, unrelated)
+        probabilities = self.scorer(x, y)
+        if unrelated not in {None, self.scorer.unrelated}:
+            probabilities = shift_prior(probabilities, self.scorer.unrelated, unrelated)
         if not self.relates_forms:
             spelled = self.space.spelled
             pairs = zip(x.tolist(), y.tolist(), strict=True)

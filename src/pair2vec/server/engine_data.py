@@ -2,11 +2,13 @@
 
 The engine (``static/engine/``) reads the model folder itself. Beside it stand two files:
 ``engine.json`` with the lists, constants and definitions that rules here go by, and
-``engine.safetensors`` with what is computed from a model once: whitening, and clusters of words.
+``engine.safetensors`` with what is computed from a model once: whitening, clusters of words, and
+the regressions that relations are fitted by to a model without a relation head.
 """
 
 import html
 import json
+from dataclasses import asdict
 from functools import cache
 from html.entities import html5
 from importlib.resources import files
@@ -15,11 +17,15 @@ import numpy as np
 from safetensors.numpy import save
 
 from pair2vec.api import Pair2vec
+from pair2vec.arrays import FloatArray
+from pair2vec.query import composition
 from pair2vec.query.context_encoder import OPEN_WORDS
+from pair2vec.query.pair_encoder import LinearLayer
 from pair2vec.query.search import PAPER_WEIGHTS, SHORTLIST, SLOT_WEIGHTS, WordClusters
 from pair2vec.relations import alignment, negation, relations, sentence_features, word_forms
+from pair2vec.relations.features import NEAREST_EXAMPLES
 from pair2vec.relations.opposed import MOST_OF_SAME
-from pair2vec.server.endpoints import ENDPOINTS, RELATION_ENDPOINTS, Endpoint
+from pair2vec.server.endpoints import Endpoint, Resources, available_endpoints
 
 TENSORS = "engine.safetensors"
 FACTS = "engine.json"
@@ -29,10 +35,11 @@ _EXCEPTIONAL_CHARACTERS = 0xA0
 
 
 def engine_files(model: Pair2vec) -> dict[str, bytes]:
-    """The files by name."""
+    """The files by name; of a model without a relation head, its relations are fitted for them."""
+    resources = Resources(model)
     facts = {
         "facts": {**model.info(), "model": model.saved.folder.name},
-        "endpoints": list(map(_declared, engine_endpoints(model))),
+        "endpoints": list(map(_declared, available_endpoints(resources))),
         "constants": {
             "OPEN_WORDS": OPEN_WORDS,
             "SHORTLIST": SHORTLIST,
@@ -43,18 +50,15 @@ def engine_files(model: Pair2vec) -> dict[str, bytes]:
             "FREQUENCY_WEIGHT": relations.FREQUENCY_WEIGHT,
             "SYMMETRIC_SIMILARITY": relations.SYMMETRIC_SIMILARITY,
             "MOST_OF_SAME": MOST_OF_SAME,
+            "NEAREST_EXAMPLES": NEAREST_EXAMPLES,
+            "composition": _composition(),
         },
-        "relations": _relations(model),
+        "relations": _relations(resources),
         "lists": _lists(),
         "entities": _entities(),
         "opposed": _opposed(),
     }
-    return {FACTS: json.dumps(facts, ensure_ascii=False).encode(), TENSORS: _tensors(model)}
-
-
-def engine_endpoints(model: Pair2vec) -> tuple[Endpoint, ...]:
-    """What the engine answers of a model: relations only with a head, as it fits none."""
-    return (*ENDPOINTS, *(RELATION_ENDPOINTS if model.saved.has_head else ()))
+    return {FACTS: json.dumps(facts, ensure_ascii=False).encode(), TENSORS: _tensors(resources)}
 
 
 def _declared(endpoint: Endpoint) -> dict[str, object]:
@@ -65,11 +69,20 @@ def _declared(endpoint: Endpoint) -> dict[str, object]:
     return {"name": endpoint.name, "parameters": parameters}
 
 
-def _relations(model: Pair2vec) -> dict[str, object] | None:
-    if not model.saved.has_head:
+def _composition() -> dict[str, object]:
+    """The numbers that unknown words are composed by."""
+    constants = ((name, value) for name, value in vars(composition).items() if name.isupper())
+    numbers = {name: value for name, value in constants if isinstance(value, int | float)}
+    return {**numbers, "WEIGHTS": asdict(composition.CompositionWeights())}
+
+
+def _relations(resources: Resources) -> dict[str, object] | None:
+    if not resources.has_relations:
         return None
-    known = model.relations()
+    known = resources.relations
     return {
+        "names": known.names,
+        "thresholds": known.thresholds.tolist(),
         "relates_forms": known.relates_forms,
         "definitions": [
             {"name": each.name, "definition": each.definition, "symmetric": each.symmetric}
@@ -112,8 +125,8 @@ def _opposed() -> object:
     return json.loads((files("pair2vec.relations") / "data" / "opposed.json").read_bytes())
 
 
-def _tensors(model: Pair2vec) -> bytes:
-    space = model.space
+def _tensors(resources: Resources) -> bytes:
+    space = resources.model.space
     clusters = WordClusters(space.pairs.all_inputs)
     arrays = {
         "clusters.of_words": clusters.clusters.astype(np.uint8),
@@ -121,8 +134,22 @@ def _tensors(model: Pair2vec) -> bytes:
         "words.kinds": space.answers.kinds.astype(np.uint8),
     }
     if space.whitening_layer is not None:
+        arrays |= _layer("whitening", space.whitening_layer)
+    scorer = resources.relations.scorer if resources.has_relations else None
+    if isinstance(scorer, relations.FittedScorer):
+        features, regression = scorer.fitted
+        examples = features.examples
         arrays |= {
-            "whitening.weight": np.ascontiguousarray(space.whitening_layer.weight),
-            "whitening.bias": space.whitening_layer.bias,
+            "relations.mean": regression.mean,
+            "relations.weight": regression.weight,
+            **_layer("relations.patterns", features.patterns.linear),
+            **_layer("relations.calibration", LinearLayer(*regression.calibration)),
+            "relations.offsets": features.offsets,
+            "relations.examples": np.array([examples.x, examples.y, examples.relation], np.int32),
         }
     return save(arrays)
+
+
+def _layer(name: str, layer: LinearLayer) -> dict[str, FloatArray]:
+    weight = np.ascontiguousarray(layer.weight)
+    return {f"{name}.weight": weight, f"{name}.bias": np.ascontiguousarray(layer.bias)}

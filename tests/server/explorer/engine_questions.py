@@ -6,7 +6,7 @@ one may stand in for the last.
 """
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from pair2vec.errors import Pair2vecError
@@ -20,19 +20,34 @@ Question = tuple[str, dict[str, Any]]
 TOLERANCE = 1e-4
 
 SHARES = {
-    "relate": 320,
-    "opposed": 300,
-    "pair": 100,
-    "score": 80,
-    "words": 60,
-    "fill": 60,
-    "like": 30,
-    "analogy": 25,
-    "mistake": 15,
-    "neighbours": 7,
-    "nearest": 3,
+    "relate": 340,
+    "opposed": 320,
+    "pair": 110,
+    "score": 108,
+    "words": 50,
+    "fill": 24,
+    "like": 12,
+    "analogy": 10,
+    "mistake": 20,
+    "neighbours": 4,
+    "nearest": 2,
 }
 """Of a thousand: many of those that are quick, fewer of those that look at all words."""
+EVEN_SHARES = dict.fromkeys(SHARES, 1)
+
+UNKNOWN = (
+    *("unsubscribes", "misremembering", "hotness", "colder", "fairer", "describers", "stoppings"),
+    *("toasterish", "unwarm", "uncheaply", "hypercold", "recooled", "unkindnesses", "Coldest"),
+    *("recieve", "tommorow", "chaep", "franse", "warmm", "japn", "clod", "stoppping", "NEWYORK"),
+    *("hot tub water", "Cold Hot", "cheap , cold", "of the", "hot colder", "user 1990", "paris's"),
+    *("the cold user is hot in new paris or japan", "hot - cold", "climate of france", "x_y z"),
+    *("asdfghjkl", "qzxv", "aaaaaaaa", "x", "?!", "...", "n't", "xx's", "_cold_", "cold_cool"),
+    *("naïvety", "cafés", "straße", "東京", "жар", "𝓱ello", "co𝓵d", "cold😀", "COLDİ"),
+    *("1234567", "1990s", "3d-cold", "windows95", "90", "²", "1,000.5", "cold-1990", "u.s.s.r."),
+    *("pneumonoultramicroscopicsilicovolcanoconiosis", "cold" * 16, "cold" * 20, "x" * 64),
+)
+"""Words that few models know: inflected, derived and misspelled ones, phrases, gibberish, and what
+is not ASCII, has digits or is very long; some are composed, others refused."""
 
 _PATTERNS = (
     *("X and Y", "X or Y", "neither X nor Y", "in X , Y .", "X such as Y ,", "<s> X is Y"),
@@ -48,19 +63,29 @@ _FRAMES = (
 )
 
 
+UNKNOWN_WORDS: tuple[Question, ...] = tuple(
+    ("pair", {"x": word, "y": "hot", "direction": "forward", "vector": True, "top": 1})
+    for word in UNKNOWN
+)
+"""What is composed of each of them."""
+
+
 def make_questions(
-    words: list[str], pairs: list[tuple[str, str]], count: int, seed: int = 0
+    words: Sequence[str],
+    pairs: Sequence[tuple[str, str]],
+    count: int,
+    shares: Mapping[str, int] = SHARES,
 ) -> Iterator[Question]:
-    """So many questions, the same ones for a seed.
+    """So many questions, the same ones every time; a tenth of their words are of `UNKNOWN`.
 
     Args:
         words: Of the model, the most frequent first; a third of the pairs are drawn from them.
         pairs: In a relation, for the others.
         count: How many.
-        seed: Of the choice.
+        shares: Of the kinds of questions.
     """
-    source = random.Random(seed)
-    kinds = [kind for kind, share in SHARES.items() for _ in range(share)]
+    source = random.Random(0)
+    kinds = [kind for kind, share in shares.items() for _ in range(share)]
     for number in range(count):
         kind = kinds[number * len(kinds) // count]
         yield _KINDS[kind](_Source(source, words, pairs))
@@ -68,17 +93,21 @@ def make_questions(
 
 class _Source:
     def __init__(
-        self, source: random.Random, words: list[str], pairs: list[tuple[str, str]]
+        self, source: random.Random, words: Sequence[str], pairs: Sequence[tuple[str, str]]
     ) -> None:
         self.random, self._words, self._pairs = source, words, pairs
 
     def word(self) -> str:
-        """Frequent ones more often."""
+        """A known one, frequent ones more often."""
         return self._words[int(len(self._words) ** self.random.random()) - 1]
 
     def pair(self) -> dict[str, str]:
         own = (self.word(), self.word()) if self.random.random() < 1 / 3 else None
-        return dict(zip("xy", own or self.random.choice(self._pairs), strict=True))
+        pair = own or self.random.choice(self._pairs)
+        return {slot: self._or_unknown(word) for slot, word in zip("xy", pair, strict=True)}
+
+    def _or_unknown(self, word: str) -> str:
+        return self.random.choice(UNKNOWN) if self.random.random() < 0.1 else word
 
     def pattern(self) -> str:
         return self.random.choice(_PATTERNS)
@@ -101,7 +130,8 @@ def _fill(source: _Source) -> Question:
 def _analogy(source: _Source) -> Question:
     (a, b), (x, _) = source.pair().values(), source.pair().values()
     direction = source.random.choice(("both", "both", "forward", "backward"))
-    return "analogy", {"a": a, "b": b, "x": x, "alpha": 0.4, "direction": direction}
+    more = source.random.choice(({}, {"alpha": 0.3}))
+    return "analogy", {"a": a, "b": b, "x": x, "direction": direction, **more}
 
 
 def _neighbours(source: _Source) -> Question:
@@ -111,8 +141,26 @@ def _neighbours(source: _Source) -> Question:
     return "neighbours", {"word": source.pair()["x"], **more}
 
 
+def _pair(source: _Source) -> Question:
+    more = source.random.choice(({}, {"vector": True, "direction": "backward"}))
+    return "pair", {**source.pair(), **more}
+
+
+def _score(source: _Source) -> Question:
+    more = source.random.choice(({}, {"unknown": "compose"}, {"unknown": "error"}))
+    return "score", {**source.pair(), "pattern": source.pattern(), **more}
+
+
+def _nearest(source: _Source) -> Question:
+    pair = source.pair()
+    # Of a word and itself, any pair is as near as its inverse.
+    while len({"".join(filter(str.isalnum, word.lower())) for word in pair.values()}) == 1:
+        pair = source.pair()
+    return "nearest", {**pair, "alpha": source.random.random()}
+
+
 def _words(source: _Source) -> Question:
-    word = source.word()
+    word = source.pair()["x"]
     place = source.random.randrange(len(word) + 1)
     return "words", {"start": word[:place] + source.random.choice(("", "", "q")) + word[place:][:2]}
 
@@ -120,7 +168,7 @@ def _words(source: _Source) -> Question:
 def _mistake(source: _Source) -> Question:
     word = source.word()
     mistakes: tuple[Question, ...] = (
-        # Where one is composed, as in `relate`, the engine says that it is unknown.
+        ("score", {"x": f"{word}qx", "y": "hot", "pattern": "X or Y", "unknown": "maybe"}),
         ("score", {"x": f"{word}qx", "y": "hot", "pattern": "X or Y"}),
         ("relate", {"x": " ", "y": "hot"}),
         ("score", {"x": word, "y": f"{word} {word}", "pattern": "X or Y"}),
@@ -137,13 +185,13 @@ _KINDS: dict[str, Callable[[_Source], Question]] = {
     "relate": lambda source: ("relate", {**source.pair(), "top": 0}),
     "like": lambda source: ("relate", source.pair()),
     "opposed": lambda source: ("opposed", source.sentences()),
-    "pair": lambda source: ("pair", source.pair()),
-    "score": lambda source: ("score", {**source.pair(), "pattern": source.pattern()}),
+    "pair": _pair,
+    "score": _score,
     "words": _words,
     "fill": _fill,
     "analogy": _analogy,
     "neighbours": _neighbours,
-    "nearest": lambda source: ("nearest", {**source.pair(), "alpha": source.random.random()}),
+    "nearest": _nearest,
     "mistake": _mistake,
 }
 
@@ -168,30 +216,39 @@ def difference(  # noqa: PLR0911 - by type
         margin = tolerance * max(1.0, abs(expected) / 10)
         return None if abs(expected - found) < margin else f"{expected} and {found}"
     if isinstance(expected, Mapping):
+        if names := expected.keys() ^ (found.keys() - {"query"}):
+            return f"only one has {', '.join(sorted(names))}"
         parts = (
             f"{name}: {fault}"
             for name in expected
-            if (fault := difference(expected[name], found.get(name), tolerance))
+            if (fault := difference(expected[name], found[name], tolerance))
         )
         return next(parts, None)
-    if not isinstance(expected, list):
-        same = found == expected or (isinstance(expected, tuple) and found == list(expected))
-        return None if same else f"{expected!r} and {found!r}"
+    if not isinstance(expected, list | tuple):
+        return None if found == expected else f"{expected!r} and {found!r}"
     if len(expected) != len(found):
         return f"{len(expected)} and {len(found)} of them: {expected}, {found}"
-    if not expected or not isinstance(expected[0], Mapping):
-        return None if expected == found else f"{expected} and {found}"
-    scores = {_name(one): _score(one) for one in expected}
+    if not expected or not _is_scored(expected[0]):
+        faults = (difference(*both, tolerance) for both in zip(expected, found, strict=True))
+        return next(filter(None, faults), None)
+    scores = {_name(one): _score_of(one) for one in expected}
     for own, other in zip(expected, found, strict=True):
-        if fault := difference(_score(own), _score(other), tolerance):
+        if fault := difference(_score_of(own), _score_of(other), tolerance):
             return f"{own}, {other}: {fault}"
-        usual = scores.get(_name(other), _score(expected[-1]))
-        if _name(own) != _name(other) and abs(usual - _score(other)) >= tolerance:
+        usual = scores.get(_name(other), _score_of(expected[-1]))
+        if _name(own) != _name(other) and abs(usual - _score_of(other)) >= tolerance:
             return f"{own} and {other}"
+        if _name(own) == _name(other) and (fault := difference(own, other, tolerance)):
+            return f"{own}, {other}: {fault}"
     return None
 
 
-def _score(match: Mapping[str, Any]) -> float:
+def _is_scored(item: object) -> bool:
+    values = item.values() if isinstance(item, Mapping) else ()
+    return any(isinstance(value, float | int) for value in values)
+
+
+def _score_of(match: Mapping[str, Any]) -> float:
     return float(next(value for value in match.values() if isinstance(value, float | int)))
 
 

@@ -12,7 +12,12 @@ from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.server.explorer.engine_questions import difference, make_questions, python_answer
+from tests.server.explorer.engine_questions import (
+    UNKNOWN_WORDS,
+    difference,
+    make_questions,
+    python_answer,
+)
 from tests.tiny_model import ALL_ANSWERS, taught_model
 
 import pair2vec
@@ -68,7 +73,7 @@ def opened(browser: Browser, address: str) -> Iterator[Explorer]:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of the sites."""
     made = tmp_path_factory.mktemp("server")
-    model = load(taught_model(made / "tiny", seed=ALL_ANSWERS))
+    model = load(taught_model(made / "tiny", seed=ALL_ANSWERS, composes=True))
     (made / "files" / SITES).mkdir(parents=True)
     write_site(model, made / "files" / SITES / "tiny")
     write_single_page(model, made / "tiny.html")
@@ -122,10 +127,16 @@ def test_an_unknown_word_has_suggestions_and_typing_completions(
     from tests.server.explorer.browser import expect
 
     with opened(browser, site) as explorer:
-        explorer.open("relate", x="chepa", y="cold")
-        expect(explorer.message).to_contain_text("does not know “chepa”")
-        explorer.message.get_by_role("button", name="cheap").click()
-        expect(explorer.message).to_contain_text("cheap and cold")
+        explorer.open("relate", x="clod", y="up")
+        expect(explorer.message).to_contain_text("does not know “clod”")
+        explorer.message.get_by_role("button", name="cold").click()
+        expect(explorer.message).to_contain_text("cold and up")
+        explorer.open("relate", x="cheaper", y="up")
+        note = explorer.panel.locator(".composed")
+        expect(note).to_contain_text("“cheaper” is not in the vocabulary: its vector is composed")
+        note.get_by_role("button", name="cheap").click()
+        expect(explorer.message).to_contain_text("cheap and up")
+        expect(note).to_have_count(0)
         explorer.field("Word X").fill("")
         explorer.field("Word X").press_sequentially("fra")
         expect(explorer.panel.get_by_role("option")).to_have_text(["france"])
@@ -214,7 +225,8 @@ def test_the_bundled_model_answers_a_thousand_questions_as_python_does(
     pairs = [
         pair for each in definitions for pair in each.examples if {*pair} <= {*model.vocabulary.ids}
     ]
-    questions = list(make_questions(list(model.vocabulary.words[4:]), pairs, THOUSAND))
+    more = THOUSAND - len(UNKNOWN_WORDS)
+    questions = [*UNKNOWN_WORDS, *make_questions(model.vocabulary.words[4:], pairs, more)]
     endpoints = {endpoint.name: endpoint for endpoint in (*ENDPOINTS, *RELATION_ENDPOINTS)}
     with file_server(tmp_path) as address:
         page = browser.new_context().new_page()
@@ -229,3 +241,7 @@ def test_the_bundled_model_answers_a_thousand_questions_as_python_does(
     both = zip(questions, expected, answers, strict=True)
     faults = [(question, fault) for question, *pair in both if (fault := difference(*pair))]
     assert not faults
+    composed = [word["source"] for answer in answers for word in answer.get("composed", ())]
+    assert composed.count("spelling") > 40
+    assert composed.count("words") > 5
+    assert sum("word" in answer for answer in answers) > 20

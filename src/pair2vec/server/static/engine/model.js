@@ -13,6 +13,8 @@ import { WordForms } from "./word_forms.js";
 /** What a folder that `pair2vec explorer` wrote has of a model. */
 export const FILES = ["model.safetensors", "engine.safetensors", "engine.json", "config.json", "vocabulary.txt", "patterns.tsv"];
 
+/** Parameters that are words; of sentences, unknown ones stay unknown. */
+const WORDS = ["a", "b", "x", "y", "word"];
 const NEAREST = { firstWords: 300, secondWords: 30 };
 
 /**
@@ -48,8 +50,8 @@ export class Model {
     this.constants = engine.constants;
     this.space = new PairSpace(files, tokeniser);
     this.patterns = files.patterns;
-    this.search = new WordSearch(this.space, derived, engine.constants.SHORTLIST);
-    this.relations = config.relations ? new Relations(this.space, files, new WordForms(engine.lists)) : null;
+    this.search = new WordSearch(this.space, derived, engine.constants);
+    this.relations = engine.relations ? new Relations(this.space, files, new WordForms(engine.lists)) : null;
     this.sentences = this.relations && new SentenceComparison(this.relations, engine, tokeniser);
     this.#parameters = new Map(engine.endpoints.map(({ name, parameters }) => [name, parameters]));
     this.#answers = {
@@ -83,12 +85,15 @@ export class Model {
     if (!declared) throw new QuestionError(`this model cannot answer '${name}'`);
     const values = readParameters(declared, parameters);
     const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null));
+    this.space.forgetComposed();
     const answer = this.space.kernels.scope(() => this.#answers[name](values));
-    return { query: { command: name, ...given }, ...answer };
+    const words = name === "opposed" ? [] : WORDS.flatMap((parameter) => given[parameter] ?? []);
+    const composed = this.space.composed(words);
+    return { query: { command: name, ...given }, ...answer, ...(composed.length && { composed }) };
   }
 
   #fill({ pattern: patterns, x, y, paper, prior, search, all_words: allWords, offset, top }) {
-    const { vocabulary, patternEncoder } = this.space;
+    const { patternEncoder } = this.space;
     const last = offset + top;
     if (x !== null && y !== null) {
       if (prior !== null) throw new QuestionError("prior: both words are given, so there is none to weigh");
@@ -105,7 +110,7 @@ export class Model {
           "and a list of patterns to rank",
       );
     }
-    const word = vocabulary.lookUp(x ?? y);
+    const word = this.space.lookUp(x ?? y);
     const usual = this.constants[paper ? "PAPER_WEIGHTS" : "SLOT_WEIGHTS"];
     const weights = prior === null ? usual : { ...usual, prior };
     const context = patternEncoder.encode([text]);
@@ -131,14 +136,16 @@ export class Model {
   }
 
   #analogy({ a, b, x, alpha, direction, search, all_words: allWords, offset, top }) {
-    const abx = [a, b, x].map((word) => this.space.vocabulary.lookUp(word));
-    const options = { alpha, direction, search, allWords, top: offset + top };
+    const abx = [a, b, x].map((word) => this.space.lookUp(word));
+    const isComposed = abx.some((id) => id >= this.space.vocabulary.size);
+    const weight = alpha ?? this.constants[isComposed ? "COMPOSED_ALPHA" : "ANALOGY_ALPHA"];
+    const options = { alpha: weight, direction, search, allWords, top: offset + top };
     return { matches: this.search.analogy(abx, options).slice(offset) };
   }
 
   #nearest({ x, y, alpha, direction, all_words: allWords, offset, top }) {
     const { space } = this;
-    const example = [x, y].map((word) => space.vocabulary.lookUp(word));
+    const example = [x, y].map((word) => space.lookUp(word));
     const found = analogousPairs(space, ...example, { among: space.pairs.words, ...NEAREST });
     const isNone = space.noAnswers(example, allWords);
     const areAnswers = (_, n) => !isNone(found.first[n]) && !isNone(found.second[n]);
@@ -149,8 +156,9 @@ export class Model {
     return { matches: matches(space, first, second, scores, offset + top).slice(offset) };
   }
 
-  #score({ x, y, pattern }) {
-    const vector = this.#vector(x, y);
+  #score({ x, y, pattern, unknown }) {
+    const { vocabulary } = this.space;
+    const vector = this.#vector(x, y, unknown === "compose" ? undefined : (word) => vocabulary.lookUp(word));
     return { score: dot(vector, 0, this.space.patternEncoder.encode([pattern]), 0, vector.length) };
   }
 
@@ -160,7 +168,7 @@ export class Model {
   }
 
   #relate({ x, y, top }) {
-    const [first, second] = [x, y].map((word) => this.space.vocabulary.lookUp(word));
+    const [first, second] = [x, y].map((word) => this.space.lookUp(word));
     const patterns = top && this.patterns.length ? this.#explain(this.#vector(x, y), top) : [];
     return { ...this.relations.relate(first, second, top), patterns };
   }
@@ -170,8 +178,8 @@ export class Model {
   }
 
   /** R(x, y) of two typed words. */
-  #vector(x, y) {
-    return vectorOf(this.space.pairs, ...[x, y].map((word) => this.space.vocabulary.lookUp(word)));
+  #vector(x, y, lookUp = (word) => this.space.lookUp(word)) {
+    return vectorOf(this.space.pairs, lookUp(x), lookUp(y));
   }
 
   /** The frequent patterns of the corpus that fit a vector best. */

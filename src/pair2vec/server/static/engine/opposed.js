@@ -6,7 +6,8 @@
 
 import { SentenceReader, Negations } from "./alignment.js";
 import { Differences } from "./differences.js";
-import { NONE, softmax } from "./relations.js";
+import { NONE } from "./relations.js";
+import { softmax } from "./tensors.js";
 
 const VERDICTS = ["same", "opposed", "different"];
 const MOST_TOKENS = 256;

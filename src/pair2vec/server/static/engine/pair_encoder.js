@@ -26,6 +26,11 @@ export class Layer {
     return new Layer(kernels, transposed(weight, bias.length, weight.length / bias.length), bias);
   }
 
+  /** From a weight as `engine.safetensors` has it, (inputs, outputs). */
+  static derived(kernels, tensors, name) {
+    return new Layer(kernels, tensors.array(`${name}.weight`), tensors.array(`${name}.bias`));
+  }
+
   apply(inputs, options = {}) {
     return this.kernels.product(inputs, this.packed, { addend: this.biasRow, ...options });
   }
@@ -68,7 +73,7 @@ class PairNetwork {
     const made = this.kernels.matrix(ids.length, dimension);
     const { data, stride } = made;
     for (let n = 0; n < ids.length; n += 1) {
-      rows.read(ids[n], data, n * stride);
+      rows.readAny(ids[n], data, n * stride);
       if (isUnit) normalise(data, n * stride, dimension);
     }
     return made;
@@ -87,6 +92,11 @@ class PairNetwork {
   /** R(x, y) and R(y, x) of pairs of inputs. */
   composeBoth(x, y) {
     return [this.compose(x, y), this.compose(y, x)];
+  }
+
+  /** R with a word fixed in a role, "x" or "y". */
+  conditionedOn(word, role) {
+    return this.withInput(this.inputs([word]).row(0).slice(), role);
   }
 }
 
@@ -124,14 +134,8 @@ class MlpPairNetwork extends PairNetwork {
     return chain(this.others, out);
   }
 
-  /**
-   * The word becomes part of the first layer: W₁[x; y; x∘y] = (W_y + W_p·diag x) y + Wₓx.
-   *
-   * @param {number} word
-   * @param {"x" | "y"} role
-   */
-  conditionedOn(word, role) {
-    const vector = this.inputs([word]).row(0).slice();
+  /** The input becomes part of the first layer: W₁[x; y; x∘y] = (W_y + W_p·diag x) y + Wₓx. */
+  withInput(vector, role) {
     const [own, other] = role === "x" ? [this.x, this.y] : [this.y, this.x];
     const { outputs } = this.product;
     const weight = other.weight.slice();
@@ -165,8 +169,8 @@ class MultiplyPairNetwork extends PairNetwork {
     return this.output.apply(multiplied(x, y));
   }
 
-  conditionedOn(word) {
-    const product = diagonal(this.kernels, this.inputs([word]).row(0));
+  withInput(vector) {
+    const product = diagonal(this.kernels, vector);
     return new ConditionalPairNetwork(this, [product.then(this.output)]);
   }
 
@@ -187,10 +191,10 @@ class DifferencePairNetwork extends PairNetwork {
     return made;
   }
 
-  conditionedOn(word, role) {
+  withInput(vector, role) {
     const sign = role === "x" ? -1 : 1;
     const signs = new Float32Array(this.dimension).fill(sign);
-    const bias = this.inputs([word]).row(0).map((value) => -sign * value);
+    const bias = vector.map((value) => -sign * value);
     const { weight } = diagonal(this.kernels, signs);
     return new ConditionalPairNetwork(this, [new Layer(this.kernels, weight, bias)], true);
   }
@@ -282,10 +286,7 @@ class ConditionalPairNetwork {
 
 /** What layers with ReLU between make of inputs; with one behind the last if `isInner`. */
 function chain(layers, inputs, isInner = false) {
-  return layers.reduce(
-    (hidden, layer, n) => layer.apply(hidden, { relu: isInner || n < layers.length - 1 }),
-    inputs,
-  );
+  return layers.reduce((hidden, layer, n) => layer.apply(hidden, { relu: isInner || n < layers.length - 1 }), inputs);
 }
 
 function multiplied(x, y) {
@@ -327,13 +328,13 @@ export function eachBlock(pairs, x, y, work) {
 }
 
 /**
- * The vectors of one pair with unit norm, by direction: R(x, y), R(y, x) or both.
+ * The vectors of one pair of inputs with unit norm, by direction: R(x, y), R(y, x) or both.
  *
  * @returns {Float32Array[]}
  */
 export function directedVectors(pairs, x, y, direction) {
   const sides = { both: [[x, y], [y, x]], forward: [[x, y]], backward: [[y, x]] }[direction];
-  return sides.map(([one, other]) => normalise(vectorOf(pairs, one, other)));
+  return sides.map((side) => normalise(pairs.compose(...side).row(0).slice()));
 }
 
 /** R of one pair. */

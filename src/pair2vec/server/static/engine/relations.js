@@ -1,14 +1,15 @@
 /**
  * Which relation holds between two words: by the relation head of a taught model, from R(x, y) and
- * R(y, x) to probabilities.
+ * R(y, x) to probabilities; of another model by regressions that Python has fitted.
  *
  * Shapes: N pairs, D dimension, K relations, no relation being the last.
  */
 
+import { FittedRelations } from "./fitted_relations.js";
 import { Layer, eachBlock } from "./pair_encoder.js";
 import { analogousPairs, pairCosines, repeatedWords, topK } from "./search.js";
 import { sharesWords } from "./space.js";
-import { dot, safeNorm } from "./tensors.js";
+import { dot, normalise, safeNorm, softmax } from "./tensors.js";
 import { QuestionError, quoted } from "./text.js";
 
 export const NONE = "none";
@@ -21,11 +22,22 @@ const RUNNERS_UP = 3;
 const MOST_FORMS = 5;
 const LIKE = { firstWords: 80, secondWords: 10 };
 
+/**
+ * What relations of some pairs are computed from.
+ *
+ * @typedef {Object} PairBlock
+ * @property {Int32Array[]} ids Of x and of y.
+ * @property {Matrix[]} units Their vectors of unit norm.
+ * @property {Matrix[]} both R(x, y) and R(y, x).
+ * @property {number[]} cosines Of the two words.
+ * @property {boolean[]} negated Whether one is spelled as the negation of the other.
+ */
+
 /** The relation head: the same for a pair and for the pair swapped. */
 class RelationHead {
-  constructor(space, tensors, config) {
-    const { kernels } = space;
-    Object.assign(this, { kernels, config });
+  /** @param {{inverse: number[], scale?: number, none?: number}} config Of the model. */
+  constructor({ kernels }, tensors, { inverse, scale = 1, none = 0 }) {
+    Object.assign(this, { kernels, scale, none });
     const [hidden, columns] = tensors.shape("relation.hidden.weight");
     const weight = tensors.array("relation.hidden.weight");
     const size = columns / 2;
@@ -39,7 +51,6 @@ class RelationHead {
     }
     this.sums = new Layer(kernels, sums, tensors.array("relation.hidden.bias"));
     this.differences = kernels.pack(differences, size, hidden);
-    const { inverse } = config;
     const count = inverse.length;
     const saved = tensors.array("relation.output.weight");
     const output = new Float32Array(2 * hidden * count);
@@ -61,11 +72,10 @@ class RelationHead {
   /**
    * Write the probabilities of pairs to `out` from `at` on.
    *
-   * @param {number[]} cosines Of the words of each.
-   * @param {boolean[]} negated Whether one is spelled as the negation of the other.
+   * @param {PairBlock} block
    */
-  probabilities(forward, backward, cosines, negated, out, at) {
-    const { kernels, config } = this;
+  probabilities({ both: [forward, backward], cosines, negated }, out, at) {
+    const { kernels } = this;
     const scale = Math.sqrt(forward.columns);
     const [sum, difference] = [kernels.matrix(forward.rows, forward.columns), kernels.matrix(forward.rows, forward.columns)];
     const [one, other, sums, differences] = [forward.data, backward.data, sum.data, difference.data];
@@ -95,55 +105,51 @@ class RelationHead {
     for (let n = 0; n < forward.rows; n += 1) {
       const row = scores.row(n).map((score, k) => {
         const raw = score + cosines[n] * this.similarity[k] + (negated[n] ? this.negation[k] : 0);
-        return raw * config.scale + (k === count - 1 ? config.none : 0);
+        return raw * this.scale + (k === count - 1 ? this.none : 0);
       });
       out.set(softmax(row), at + n * count);
     }
   }
 }
 
-export function softmax(scores) {
-  const most = Math.max(...scores);
-  const exponentials = Array.from(scores, (score) => Math.exp(score - most));
-  const total = exponentials.reduce((sum, value) => sum + value);
-  return exponentials.map((value) => value / total);
-}
-
 /** Relations by name, and their probabilities for any pair. */
 export class Relations {
-  #head;
+  #scorer;
 
   /** @param {import("./model.js").ModelFiles} files */
-  constructor(space, { tensors, config, engine }, forms) {
-    const { names, scale = 1, none = 0, inverse, thresholds } = config.relations;
-    Object.assign(this, { space, forms, names, thresholds: Float32Array.from(thresholds) });
-    this.definitions = new Map(engine.relations.definitions.map((definition) => [definition.name, definition]));
-    this.relatesForms = engine.relations.relates_forms;
-    this.constants = engine.constants;
-    this.#head = new RelationHead(space, tensors, { scale, none, inverse });
+  constructor(space, { tensors, derived, config, engine }, forms) {
+    const { names, thresholds, definitions, relates_forms: relatesForms } = engine.relations;
+    Object.assign(this, { space, forms, names, relatesForms, constants: engine.constants });
+    this.thresholds = Float32Array.from(thresholds);
+    this.definitions = new Map(definitions.map((definition) => [definition.name, definition]));
+    this.#scorer = config.relations
+      ? new RelationHead(space, tensors, config.relations)
+      : new FittedRelations(space, derived, engine.constants.NEAREST_EXAMPLES);
   }
 
   /** The probability of each relation for pairs of ids, that of none last: (N, K) row by row. */
   probabilities(x, y) {
     const { space, names, forms } = this;
-    const { pairs, vocabulary: { words } } = space;
+    const { pairs } = space;
     const count = names.length;
     const out = new Float32Array(x.length * count);
     eachBlock(pairs, x, y, (one, other, start) => {
-      const [forward, backward] = pairs.composeBoth(one, other);
-      const [first, second] = [one.data, other.data];
+      const both = pairs.composeBoth(one, other);
+      const units = [one, other];
+      const [first, second] = units.map((side) => side.data);
       const [cosines, negated] = [[], []];
       for (let n = 0; n < one.rows; n += 1) {
         const at = n * one.stride;
-        const norms = pairs.hasUnitInputs ? 1 : safeNorm(first, at, one.columns) * safeNorm(second, at, one.columns);
-        cosines.push(dot(first, at, second, at, one.columns) / norms);
-        negated.push(forms.isNegatedForm(words[x[start + n]], words[y[start + n]]));
+        if (!pairs.hasUnitInputs) [first, second].forEach((side) => normalise(side, at, one.columns));
+        cosines.push(dot(first, at, second, at, one.columns));
+        negated.push(forms.isNegatedForm(space.spelled(x[start + n]), space.spelled(y[start + n])));
       }
-      this.#head.probabilities(forward, backward, cosines, negated, out, start * count);
+      const ids = [x, y].map((side) => side.subarray(start, start + one.rows));
+      this.#scorer.probabilities({ ids, units, both, cosines, negated }, out, start * count);
     });
     if (this.relatesForms) return out;
     for (let n = 0; n < x.length; n += 1) {
-      if (forms.isForm(words[x[n]], words[y[n]])) out.fill(0, n * count, (n + 1) * count).fill(1, (n + 1) * count - 1, (n + 1) * count);
+      if (forms.isForm(space.spelled(x[n]), space.spelled(y[n]))) out.fill(0, n * count, (n + 1) * count).fill(1, (n + 1) * count - 1, (n + 1) * count);
     }
     return out;
   }
@@ -188,7 +194,7 @@ export class Relations {
       const known = names.slice(0, -1).join(", ");
       throw new QuestionError(`relation ${quoted(relation)} is not defined; it must be one of ${known}`);
     }
-    const x = vocabulary.lookUp(word);
+    const x = space.lookUp(word);
     const own = space.unitWord(x);
     const cosines = Float32Array.from({ length: pairs.words }, (_, id) => pairs.unitDot(id, own));
     const ids = Int32Array.from(topK(cosines, constants.CANDIDATES, space.noAnswers([x], allWords)));

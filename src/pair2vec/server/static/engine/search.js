@@ -99,12 +99,17 @@ class SlotScorer {
 
 /** α·cos(r_ab, r_xy) + (1 − α)·cos(b − a + x, y), for words as y. */
 class AnalogyScorer {
-  constructor(space, [a, b, x], direction, alpha) {
+  /** @param {number} composedNorm Factor of the vectors in r, where a word is composed. */
+  constructor(space, abx, direction, alpha, composedNorm) {
     const { pairs, whitenedPairs } = space;
     this.pairs = pairs;
-    this.networks = roles(direction).map((role) => whitenedPairs.conditionedOn(x, role));
+    const inputs = abx.map((id) => pairs.inputs([id]));
+    const factor = abx.some((id) => id >= pairs.words) ? composedNorm : 1;
+    for (const { data } of inputs) data.set(data.map((value) => factor * value));
+    const [a, b, x] = inputs;
+    this.networks = roles(direction).map((role) => whitenedPairs.withInput(x.row(0).slice(), role));
     this.readouts = directedVectors(whitenedPairs, a, b, direction).map((target) => ({ target, isCosine: true }));
-    const [first, second, third] = [a, b, x].map((id) => space.unitWord(id));
+    const [first, second, third] = abx.map((id) => space.unitWord(id));
     this.offset = normalise(third.map((value, d) => value + second[d] - first[d]));
     this.offsetWeight = 1 - alpha;
     this.pairWeight = alpha / this.networks.length;
@@ -133,10 +138,11 @@ export class WordSearch {
   #clusters = null;
   #logFrequencies = null;
 
-  /** @param {number} shortlist How many words are scored exactly. */
-  constructor(space, tensors, shortlist) {
+  /** @param constants Of `engine.json`. */
+  constructor(space, tensors, { SHORTLIST, COMPOSED_NORM = 1 }) {
     this.space = space;
-    this.shortlist = shortlist;
+    this.shortlist = SHORTLIST; // so many words are scored exactly
+    this.composedNorm = COMPOSED_NORM;
     this.#clusters = tensors.has("clusters.of_words") ? new WordClusters(space, tensors) : null;
   }
 
@@ -148,7 +154,8 @@ export class WordSearch {
 
   /** The words that are to x as b is to a. */
   analogy(abx, { alpha, direction, ...options }) {
-    return this.#best(new AnalogyScorer(this.space, abx, direction, alpha), abx, options);
+    const scorer = new AnalogyScorer(this.space, abx, direction, alpha, this.composedNorm);
+    return this.#best(scorer, abx, options);
   }
 
   #best(scorer, query, { search, top, allWords }) {
@@ -171,21 +178,15 @@ export class WordSearch {
     return Int32Array.from({ length: size }, (_, id) => id);
   }
 
-  /** log p(word) of each word; a count of 0 is taken for 1. */
+  /** log p(word) of each word. */
   #knownLogFrequencies() {
-    const { counts } = this.space.vocabulary;
-    if (!this.#logFrequencies) {
-      const known = counts.map((count) => Math.max(count, 1));
-      const total = known.slice(SPECIAL).reduce((sum, count) => sum + count, 0);
-      this.#logFrequencies = Float32Array.from(known, (count) => Math.log(count / total));
-    }
-    return this.#logFrequencies;
+    return (this.#logFrequencies ??= Float32Array.from(this.space.vocabulary.shares, Math.log));
   }
 }
 
 /** The cosine of each pair's vector with that of an example pair: (N,). */
 export function pairCosines(pairs, [a, b], x, y, direction) {
-  const targets = directedVectors(pairs, a, b, direction);
+  const targets = directedVectors(pairs, pairs.inputs([a]), pairs.inputs([b]), direction);
   const cosines = new Float32Array(x.length);
   eachBlock(pairs, x, y, (one, other, start) => {
     const both = direction === "both" ? pairs.composeBoth(one, other) : null;

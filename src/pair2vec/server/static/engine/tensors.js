@@ -72,8 +72,17 @@ export class Tensors {
 
 /** A table whose rows become numbers of 32 bits when they are read. */
 class Rows {
+  /** Rows of ids from `length` on, which are in no search. */
+  added = [];
+
   constructor(values, length, columns) {
     Object.assign(this, { values, length, columns });
+  }
+
+  /** Write the row of an id, which may be an added one, to `out` from `at` on. */
+  readAny(id, out, at) {
+    if (id < this.length) this.read(id, out, at);
+    else out.set(this.added[id - this.length], at);
   }
 
   /** Of each row the number that it is divided by to have unit norm; computed once. */
@@ -170,6 +179,14 @@ export function normalise(values, at = 0, length = values.length) {
   const norm = safeNorm(values, at, length);
   for (let n = at; n < at + length; n += 1) values[n] /= norm;
   return values;
+}
+
+/** Scores as probabilities. */
+export function softmax(scores) {
+  const most = Math.max(...scores);
+  const exponentials = Array.from(scores, (score) => Math.exp(score - most));
+  const total = exponentials.reduce((sum, value) => sum + value);
+  return exponentials.map((value) => value / total);
 }
 
 /** The number that 16 bits stand for. */

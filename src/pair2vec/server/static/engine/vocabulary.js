@@ -38,15 +38,30 @@ export class Vocabulary {
     return this.words.length;
   }
 
+  /** Of each word its share of the corpus; a count of 0 is taken for 1. */
+  get shares() {
+    if (!this.knownShares) {
+      const counts = this.counts.map((count) => Math.max(count, 1));
+      const total = counts.slice(SPECIAL).reduce((sum, count) => sum + count, 0);
+      this.knownShares = Float64Array.from(counts, (count) => count / total);
+    }
+    return this.knownShares;
+  }
+
+  /** The id of a word or phrase by its tokens, if there is one. */
+  find(tokens) {
+    const spelled = tokens.join(" ");
+    const other = tokens.length > 1 ? tokens.join("_") : spelled.replaceAll("_", " ");
+    return this.ids.get(spelled) ?? this.ids.get(other);
+  }
+
   /** The id of a typed word or phrase, in any case. */
   lookUp(text) {
     const tokens = this.tokeniser.tokens(text);
     if (!tokens.length) {
       throw new QuestionError(`${quoted(text)} is nothing to the tokeniser; give a word or a phrase`);
     }
-    const spelled = tokens.join(" ");
-    const other = tokens.length > 1 ? tokens.join("_") : spelled.replaceAll("_", " ");
-    return this.ids.get(spelled) ?? this.ids.get(other) ?? this.lookUpToken(spelled);
+    return this.find(tokens) ?? this.lookUpToken(tokens.join(" "));
   }
 
   /** The tokens of a sentence with each phrase as one: at each token the longest that begins there. */
