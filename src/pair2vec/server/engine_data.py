@@ -19,7 +19,7 @@ from pair2vec.query.context_encoder import OPEN_WORDS
 from pair2vec.query.search import PAPER_WEIGHTS, SHORTLIST, SLOT_WEIGHTS, WordClusters
 from pair2vec.relations import alignment, negation, relations, sentence_features, word_forms
 from pair2vec.relations.opposed import MOST_OF_SAME
-from pair2vec.server.endpoints import ENDPOINTS, RELATION_ENDPOINTS, Endpoint
+from pair2vec.server.endpoints import ENDPOINTS, RELATION_ENDPOINTS, Endpoint, games_json
 
 TENSORS = "engine.safetensors"
 FACTS = "engine.json"
@@ -46,6 +46,7 @@ def engine_files(model: Pair2vec) -> dict[str, bytes]:
         },
         "relations": _relations(model),
         "lists": _lists(),
+        "play": games_json(model.vocabulary),
         "entities": _entities(),
         "opposed": _opposed(),
     }
