@@ -54,8 +54,8 @@ def pair_plane(space: PairSpace, pairs: Sequence[tuple[str, str]]) -> PairPlane:
     """The plane of some pairs.
 
     Its first axis is the mean of the offsets y − x. Its second is the direction of the largest
-    variance of the offsets at right angles to it, to which the first pair points. A second axis by
-    the variance of the words would show any pairs as parallel.
+    variance of the offsets at right angles to it; the first pair that goes far along it goes up. A
+    second axis by the variance of the words would show any pairs as parallel.
 
     Raises:
         UsageError: there are too few pairs, or too many.
@@ -96,8 +96,14 @@ def _plane_of_offsets(
     if share < _LEAST_SHARE:
         return np.stack([first, 0 * first]), (float(along @ along) / total, 0.0)
     second = vectors[:, -1] @ rest / variances[-1] ** 0.5
-    second *= np.sign(vectors[0, -1]) or 1.0
+    second *= np.sign(_first_long(vectors[:, -1]))
     return np.stack([first, second]), (float(along @ along) / total, share)
+
+
+def _first_long(components: NDArray[np.float64]) -> float:
+    """The first that is at least half as long as the longest: none is that by rounding alone."""
+    lengths = np.abs(components)
+    return float(components[(lengths >= lengths.max() / 2).argmax()])
 
 
 def _with_others(cosines: Sequence[FloatArray]) -> list[float]:

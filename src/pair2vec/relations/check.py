@@ -203,9 +203,9 @@ def game_questions(vocabulary: Vocabulary) -> tuple[list[GameAnalogies], list[Wo
         ]
         pairs = [(x, answers) for x, answers in pairs if x not in FUNCTION_WORDS]
         analogies.append(GameAnalogies(name, pairs))
-        for group, words in zip(table.get("groups", ()), zip(*pairs), strict=False):
-            first = (word if isinstance(word, str) else word[0] for word in words)
-            groups.setdefault(group, []).extend(first)
+        columns = [x for x, _ in pairs], [answers[0] for _, answers in pairs]
+        for group, words in zip(table.get("groups", ()), columns, strict=False):
+            groups.setdefault(group, []).extend(words)
         if table.get("relation") in _KINDS:
             kinds += [(x, answer) for x, answers in pairs for answer in answers]
     for x, kind in kinds:

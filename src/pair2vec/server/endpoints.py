@@ -455,7 +455,9 @@ RELATION_ENDPOINTS = (
         _saying_composed(_neighbours, "word"),
         lambda _: 700,
     ),
-    Endpoint("play", "Questions for games, with the answers that are right", (), _play, lambda _: 1),
+    Endpoint(
+        "play", "Questions for games, with the answers that are right", (), _play, lambda _: 1
+    ),
 )
 """Those of a model that knows the words of the relations."""
 

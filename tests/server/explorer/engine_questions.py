@@ -20,7 +20,8 @@ Question = tuple[str, dict[str, Any]]
 TOLERANCE = 1e-4
 
 SHARES = {
-    "relate": 320,
+    "relate": 300,
+    "plane": 20,
     "opposed": 300,
     "pair": 100,
     "score": 80,
@@ -104,6 +105,19 @@ def _analogy(source: _Source) -> Question:
     return "analogy", {"a": a, "b": b, "x": x, "alpha": 0.4, "direction": direction}
 
 
+def _plane(source: _Source) -> Question:
+    pairs = [source.pair() for _ in range(source.random.randrange(2, 9))]
+    return "plane", {slot: [pair[slot] for pair in pairs] for slot in "xy"}
+
+
+def _nearest(source: _Source) -> Question:
+    """Of a word with itself, any pair is as near as its inverse."""
+    pair = source.pair()
+    while len({word.lower().replace("_", " ") for word in pair.values()}) == 1:
+        pair = source.pair()
+    return "nearest", {**pair, "alpha": source.random.random()}
+
+
 def _neighbours(source: _Source) -> Question:
     more = source.random.choice(
         ({}, {"relation": "antonym"}, {"relation": "hypernym", "all_words": True})
@@ -129,6 +143,9 @@ def _mistake(source: _Source) -> Question:
         ("fill", {"pattern": ["X or Y"]}),
         ("analogy", {"a": word, "b": word}),
         ("words", {"start": word, "top": 1000}),
+        ("plane", {"x": [word], "y": [word]}),
+        ("plane", {"x": [word, word], "y": [word]}),
+        ("plane", {"x": [word] * 9, "y": [word] * 9}),
     )
     return source.random.choice(mistakes)
 
@@ -143,7 +160,8 @@ _KINDS: dict[str, Callable[[_Source], Question]] = {
     "fill": _fill,
     "analogy": _analogy,
     "neighbours": _neighbours,
-    "nearest": lambda source: ("nearest", {**source.pair(), "alpha": source.random.random()}),
+    "plane": _plane,
+    "nearest": _nearest,
     "mistake": _mistake,
 }
 
@@ -174,13 +192,13 @@ def difference(  # noqa: PLR0911 - by type
             if (fault := difference(expected[name], found.get(name), tolerance))
         )
         return next(parts, None)
-    if not isinstance(expected, list):
-        same = found == expected or (isinstance(expected, tuple) and found == list(expected))
-        return None if same else f"{expected!r} and {found!r}"
+    if not isinstance(expected, list | tuple):
+        return None if found == expected else f"{expected!r} and {found!r}"
     if len(expected) != len(found):
         return f"{len(expected)} and {len(found)} of them: {expected}, {found}"
     if not expected or not isinstance(expected[0], Mapping):
-        return None if expected == found else f"{expected} and {found}"
+        faults = (difference(*both, tolerance) for both in zip(expected, found, strict=True))
+        return next(filter(None, faults), None)
     scores = {_name(one): _score(one) for one in expected}
     for own, other in zip(expected, found, strict=True):
         if fault := difference(_score(own), _score(other), tolerance):
@@ -188,6 +206,8 @@ def difference(  # noqa: PLR0911 - by type
         usual = scores.get(_name(other), _score(expected[-1]))
         if _name(own) != _name(other) and abs(usual - _score(other)) >= tolerance:
             return f"{own} and {other}"
+        if _name(own) == _name(other) and (fault := difference(own, other, tolerance)):
+            return f"{own}, {other}: {fault}"
     return None
 
 

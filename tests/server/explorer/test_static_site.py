@@ -87,6 +87,8 @@ QUESTIONS = {
     "fill": {"pattern": "X or Y", "x": "hot"},
     "analogy": {"a": "hot", "b": "cold", "x": "up"},
     "pair": {"x": "hot", "y": "cold"},
+    "plane": {"a": "hot", "b": "cold", "x": "up", "y": "down"},
+    "map": {"word": "hot"},
     "word": {"word": "hot"},
 }
 

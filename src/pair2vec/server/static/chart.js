@@ -85,7 +85,7 @@ function apart(labels) {
   const placed = [];
   for (const label of labels.toSorted((one, other) => one.y - other.y)) {
     const covers = ({ left, size, y }) =>
-      label.left < left + size && left < label.left + label.size && Math.abs(label.y - y) < LINE;
+      label.left < left + size && left < label.left + label.size && Math.abs(label.y - y) < LINE - 1;
     for (let other = placed.find(covers); other; other = placed.find(covers)) label.y = other.y + LINE;
     placed.push(label);
   }

@@ -52,7 +52,9 @@ function planeOfOffsets(count, words) {
   const { vector, variance } = firstComponent(rest.map((one) => rest.map((other) => product(one, other))));
   const total = Math.max(offsets.reduce((sum, offset) => sum + product(offset, offset), 0), SMALLEST_NORM);
   const isFlat = variance / total < LEAST_SHARE;
-  const scale = isFlat ? 0 : (vector[0] < 0 ? -1 : 1) / Math.sqrt(variance);
+  const half = Math.max(...vector.map(Math.abs)) / 2;
+  const up = Math.sign(vector.find((value) => Math.abs(value) >= half));
+  const scale = isFlat ? 0 : up / Math.sqrt(variance);
   const second = first.map((_, d) => scale * rest.reduce((sum, offset, n) => sum + vector[n] * offset[d], 0));
   return { axes: [first, second], shares: [product(along, along) / total, isFlat ? 0 : variance / total] };
 }

@@ -122,11 +122,11 @@ async function modelOdd({ words }, get) {
     return { word, score: own.reduce((sum, one) => sum + one, 0) / own.length };
   });
   means.sort((one, other) => one.score - other.score);
-  const best = related.indexOf(Math.max(...related));
-  const { x, y } = pairs[best];
+  const all = answers.flatMap((found, n) => namedRelations(found).map((one) => ({ ...pairs[n], ...one })));
+  const { x, y, relation, probability } = all.sort((one, other) => other.probability - one.probability)[0];
   const how =
     "How probable it is, on average, that a word is in some relation to each of the others. " +
-    `The surest: ${x} and ${y}, ${named(answers[best])}.`;
+    `The most probable: ${x} and ${y}, ${relation}, ${(100 * probability).toFixed(0)} %.`;
   const rows = means.map(({ word, score }) => ({
     href: addressOf("map", { word }),
     title: `The words around ${word}`,
@@ -136,12 +136,12 @@ async function modelOdd({ words }, get) {
   return { word: means[0].word, shown: rankedList(rows, "How related each word is to the others", [0, 1]), how };
 }
 
-/** Of a pair: all relations that are named, but for none. */
-function probabilityOfAny({ relation, probability, others }) {
-  const all = relation === "unclear" ? others : [{ relation, probability }, ...others];
-  return Math.min(1, all.filter((one) => one.relation !== "none").reduce((sum, one) => sum + one.probability, 0));
+/** Of a pair. */
+function probabilityOfAny(found) {
+  return Math.min(1, namedRelations(found).reduce((sum, one) => sum + one.probability, 0));
 }
 
-function named({ relation, probability }) {
-  return `${relation}, ${(100 * probability).toFixed(0)} %`;
+/** Those that a pair may be in. */
+function namedRelations({ relation, probability, others }) {
+  return [{ relation, probability }, ...others].filter((one) => !["none", "unclear"].includes(one.relation));
 }
