@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from tests.tiny_model import save_tiny_model
 
 from pair2vec.api import Pair2vec, load
@@ -19,12 +20,12 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Pair2vec:
     return load(save_tiny_model(folder))
 
 
-def offset(model: Pair2vec, x: str, y: str) -> np.ndarray:
-    ids = model.vocabulary.ids
-    return model.unit_words[ids[y]].astype(float) - model.unit_words[ids[x]]
+def offset(model: Pair2vec, x: str, y: str) -> NDArray[np.float64]:
+    first, second = model.unit_words[[model.vocabulary.ids[word] for word in (x, y)]].astype(float)
+    return np.subtract(second, first)  # type: ignore[no-any-return]
 
 
-def direction(arrow: PairArrow) -> np.ndarray:
+def direction(arrow: PairArrow) -> NDArray[np.float64]:
     return np.subtract(arrow.end, arrow.start)
 
 

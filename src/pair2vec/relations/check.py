@@ -183,8 +183,9 @@ class WordGroup(NamedTuple):
 
 
 def game_questions(vocabulary: Vocabulary) -> tuple[list[GameAnalogies], list[WordGroup]]:
-    """What people can be asked and the right answers are known to: of the list, and of the examples
-    of relations; in words that a vocabulary has.
+    """What people can be asked with known answers, in words that a vocabulary has.
+
+    The analogies are of the list, the groups of the list and of the examples of relations.
     """
     analogies: list[GameAnalogies] = []
     groups: dict[str, list[str]] = {}

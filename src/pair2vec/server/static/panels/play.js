@@ -50,7 +50,8 @@ async function answer({ game, n }, get, results) {
   const next = element("a", { class: "chip", href: addressOf("play", { game, n: (Number(n) % NUMBERS) + 1 }) }, "Next question");
   const buttons = choices.map((word) => button(word, () => choose(word)));
   const group = element("div", { class: "choices", role: "group", "aria-label": "Your answer" }, ...buttons);
-  const onwards = element("p", { class: "examples" }, next, score());
+  const counted = element("span", {}, score());
+  const onwards = element("p", { class: "examples" }, next, counted);
   results.replaceChildren(element("p", { class: "sentence text" }, text), group, outcome, onwards);
   // Who plays by keys goes on from the answers.
   if (document.activeElement === results.closest("[role=tabpanel]")) buttons[0].focus();
@@ -69,7 +70,7 @@ async function answer({ game, n }, get, results) {
     if (!scores.has(key)) scores.set(key, { you: isRight, model: agrees });
     const heading = element("h2", {}, `The model says ${model.word}: ${agrees ? "right" : "not the answer that was meant"}`);
     outcome.append(heading, element("p", { class: "caption" }, model.how), model.shown);
-    onwards.replaceChildren(next, score());
+    counted.textContent = score();
   }
 }
 
