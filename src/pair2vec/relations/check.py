@@ -212,7 +212,8 @@ def game_questions(vocabulary: Vocabulary) -> tuple[list[GameAnalogies], list[Wo
     for x, kind in kinds:
         if x in vocabulary.ids:
             groups.setdefault(kind, []).append(x)
-    found = [WordGroup(name, sorted({*words})) for name, words in groups.items()]
+    ambiguous = {*_questions()["games"]["ambiguous"]}
+    found = [WordGroup(name, sorted({*words} - ambiguous)) for name, words in groups.items()]
     return analogies, [group for group in found if len(group.words) >= _LEAST_OF_GROUP]
 
 

@@ -90,6 +90,7 @@ QUESTIONS = {
     "plane": {"a": "hot", "b": "cold", "x": "up", "y": "down"},
     "map": {"word": "hot"},
     "word": {"word": "hot"},
+    "play": {"game": "odd", "n": "1"},
 }
 
 
