@@ -1,6 +1,7 @@
 """What the API answers, and what it refuses."""
 
 import json
+import re
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -8,8 +9,10 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
+from tests.documented_json import section, shape
 from tests.tiny_model import ALL_ANSWERS, WORDS, save_tiny_model, taught_model
 
+import pair2vec
 from pair2vec.api import DirectedPair, Pair2vec, load
 from pair2vec.server.access import HEADERS, ServerConfig
 from pair2vec.server.app import make_app
@@ -57,6 +60,17 @@ def test_a_plane_says_which_words_were_composed(tmp_path: Path) -> None:
     with TestClient(make_app(Resources(model)), base_url="http://127.0.0.1") as asked:
         content = answer(asked, "plane", x=["hot", "upp"], y=["cold", "down"])
     assert [word["word"] for word in content["composed"]] == ["upp"]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", ["plane", "play"])
+def test_what_the_server_alone_answers_is_documented(name: str) -> None:
+    (block,) = re.findall(r"```\n(/api.*?)```", section(name), re.DOTALL)
+    address, documented = block.split("\n", 1)
+    with TestClient(make_app(Resources(pair2vec.load())), base_url="http://127.0.0.1") as asked:
+        answered = asked.get(address).json()
+    assert shape(answered) == shape(json.loads(documented.replace(", …", "")))
+    if name == "plane":
+        assert answered["shares"] == pytest.approx([0.7048, 0.2952], abs=1e-3)
 
 
 def test_games_are_played_with_words_of_the_model(tmp_path: Path) -> None:
