@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Literal
 
 from PIL import Image
@@ -38,7 +39,7 @@ class Picture:
 
 PICTURES = {
     "explorer": Picture(width=860, height=960),
-    "explorer-map": Picture(address="#map?word=guitar&trail=music"),
+    "explorer-map": Picture(address="#map?word=accept"),
     "explorer-plane": Picture(address="#plane?a=man&b=woman&x=king&y=queen&more=hot+:+cold"),
     "explorer-play": Picture(address="#play?game=odd&n=31", pressed="portugal"),
     "explorer-dark": Picture(address="#relate?x=wheel&y=car", width=390, height=844, scheme="dark"),
@@ -46,9 +47,12 @@ PICTURES = {
 
 
 @contextmanager
-def served() -> Iterator[str]:
-    """The address of a server of the bundled model."""
-    command = [sys.executable, "-m", "pair2vec", "serve", "--port", "0"]
+def served(corpus: Path) -> Iterator[str]:
+    """The address of a server of the bundled model, with the corpus of the examples."""
+    program = [sys.executable, "-m", "pair2vec"]
+    texts = (HERE.parent / "examples" / name for name in ("opposites.txt", "world.xml"))
+    subprocess.run([*program, "prepare", *texts, "--out", corpus], check=True)
+    command = [*program, "serve", "--port", "0", "--corpus", corpus]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr
         line = process.stderr.readline()
@@ -89,7 +93,11 @@ def take(browser: Browser, server: str, name: str, picture: Picture) -> None:
 
 
 if __name__ == "__main__":
-    with served() as address, sync_playwright() as driver:
+    with (
+        TemporaryDirectory() as folder,
+        served(Path(folder) / "corpus") as address,
+        sync_playwright() as driver,
+    ):
         chromium = driver.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )

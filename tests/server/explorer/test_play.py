@@ -8,6 +8,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.relations.question_words import question_words
 from tests.server.explorer.browser import Explorer, expect
@@ -74,13 +75,14 @@ def test_arrows_are_drawn_to_one_scale(explorer: Explorer, model: Pair2vec) -> N
     explorer.open("plane", a="hot", b="cold", x="france", y="paris")
     lines = explorer.panel.locator(".chart .edge")
     expect(lines).to_have_count(2)
-    drawn = lines.evaluate_all("lines => lines.map((line) => line.getTotalLength())")
+    ends = "lines => lines.map((line) => line.getAttribute('d').match(/-?[\\d.]+/g).map(Number))"
+    one, other = (np.subtract(d[2:], d[:2]) for d in lines.evaluate_all(ends))
+    cosine = one @ other / np.linalg.norm(one) / np.linalg.norm(other)
     arrows = model.plane([("hot", "cold"), ("france", "paris")]).arrows
-    true = [
-        ((one.end[0] - one.start[0]) ** 2 + (one.end[1] - one.start[1]) ** 2) ** 0.5
-        for one in arrows
-    ]
-    assert drawn[0] / drawn[1] == pytest.approx(true[0] / true[1], rel=0.01)
+    assert cosine == pytest.approx(arrows[0].offset_cosine, abs=0.01)
+    true = [np.linalg.norm(np.subtract(arrow.end, arrow.start)) for arrow in arrows]
+    drawn = np.linalg.norm(one) / np.linalg.norm(other)
+    assert drawn == pytest.approx(true[0] / true[1], rel=0.01)
 
 
 @pytest.mark.parametrize("width", [390, 1400])
@@ -149,11 +151,13 @@ def test_every_question_of_the_games_has_one_right_answer(
 ) -> None:
     server.offered = None
     explorer.open("fill", pattern="X or Y", x="hot")
-    analogies, odd = explorer.page.evaluate(QUESTIONS, [MATERIAL, 500])
+    overlapping = {"name": "european", "words": ["france", "spain", "rome"]}
+    material = {**MATERIAL, "groups": [*MATERIAL["groups"], overlapping]}
+    analogies, odd = explorer.page.evaluate(QUESTIONS, [material, 500])
     known = {
         (one["name"], x): answers for one in MATERIAL["analogies"] for x, answers in one["pairs"]
     }
-    groups = {group["name"]: {*group["words"]} for group in MATERIAL["groups"]}
+    groups = {group["name"]: {*group["words"]} for group in material["groups"]}
     for asked in analogies:
         assert asked["b"] in known[asked["about"], asked["a"]]
         assert asked["right"] == known[asked["about"], asked["x"]]
@@ -162,10 +166,11 @@ def test_every_question_of_the_games_has_one_right_answer(
     for asked in odd:
         others = {*asked["words"]} - {asked["odd"]}
         assert len(others) in (3, 4) and others <= groups[asked["group"]]
-        assert asked["odd"] in groups[asked["other"]] - groups[asked["group"]]
+        assert asked["odd"] in groups[asked["other"]]
+        assert groups[asked["other"]].isdisjoint(groups[asked["group"]])
     for questions in (analogies, odd):
         assert len({str(sorted(asked.items(), key=str)) for asked in questions}) > 450
-    again, _ = explorer.page.evaluate(QUESTIONS, [MATERIAL, 5])
+    again, _ = explorer.page.evaluate(QUESTIONS, [material, 5])
     assert again == analogies[:5], "a link to a question shows the same one"
 
 
