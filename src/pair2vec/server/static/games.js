@@ -2,7 +2,7 @@
 
 const CHOICES = 4;
 
-/** @typedef {{a: string, b: string, x: string, right: string[], choices: string[]}} AnalogyQuestion */
+/** @typedef {{a: string, b: string, x: string, right: string[], choices: string[], about: string}} AnalogyQuestion */
 
 /**
  * Two pairs of one relation that share no word, and answers of which one is right.
@@ -16,9 +16,10 @@ export function analogyQuestion({ analogies }, number) {
     const others = shuffled(all, random).filter((one) => one.name === name && !shareWords([x, ...right], [one.x, ...one.right]));
     if (!others.length) continue;
     const { x: a, right: [b] } = others[0];
-    const wrong = [...new Set(others.slice(1).map((one) => one.right[0]))].filter((word) => word !== b);
+    const wrong = [...new Set(others.slice(1).map((one) => one.right[0]))].filter((word) => word !== a && word !== b);
     if (wrong.length < CHOICES - 1) continue;
-    return { a, b, x, right, choices: shuffled([right[0], ...wrong.slice(0, CHOICES - 1)], random), about: name };
+    const choices = shuffled([right[0], ...wrong.slice(0, CHOICES - 1)], random);
+    return { a, b, x, right, choices, about: name };
   }
   return null;
 }
