@@ -16,6 +16,7 @@ from pair2vec.model.folder import SavedModel, load_model, model_facts
 from pair2vec.model.resolve import find_model, model_name
 from pair2vec.query.composition import ComposedWord
 from pair2vec.query.pair_encoder import Direction, Role, directed_vectors
+from pair2vec.query.plane import PairArrow, PairPlane, pair_plane
 from pair2vec.query.search import (
     NEAREST_ALPHA,
     PAPER_WEIGHTS,
@@ -78,8 +79,10 @@ __all__ = [
     "ModelCheck",
     "Opposition",
     "Pair2vec",
+    "PairArrow",
     "PairBatch",
     "PairMatch",
+    "PairPlane",
 ]
 __all__ += ["PatternMatch", "PatternQuestion"]
 __all__ += ["RelatedPair", "Relation", "RelationBatch", "RelationClassifier", "RelationMatch"]
@@ -495,6 +498,14 @@ class Pair2vec:
             PairMatch(spelled[first[n]], spelled[second[n]], float(scores[n]))
             for n in top_k(scores, top, exclude)
         )
+
+    def plane(self, pairs: Sequence[tuple[str, str]]) -> PairPlane:
+        """Two to eight pairs as arrows from x to y in one plane, which shows what they share.
+
+        Its axes are the mean of the words' offsets, y − x, and the direction in which the words
+        differ most beside it.
+        """
+        return pair_plane(self.space, pairs)
 
     def relate(
         self,

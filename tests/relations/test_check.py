@@ -19,6 +19,7 @@ from pair2vec.model.tensors import tensor_bytes
 from pair2vec.query.space import sampled_pairs
 from pair2vec.relations import check
 from pair2vec.relations.check import (
+    game_questions,
     held_out_loss,
     known_pairs,
     pair_spread,
@@ -32,7 +33,7 @@ from pair2vec.relations.verdict import (
     PairSpread,
     judge,
 )
-from pair2vec.text.vocabulary import Vocabulary
+from pair2vec.text.vocabulary import Vocabulary, WordCount
 
 LOSS = HeldOutLoss(loss=1.7, undecided=6.24, training=1.6)
 SPREAD = PairSpread(mean_cosine=0.5, effective_rank=49.0, dimension=300)
@@ -196,6 +197,27 @@ def questions(model: Pair2vec) -> Iterator[tuple[str, list[str], int]]:
     for name, pairs in known_pairs(model.vocabulary).items():
         pair, example = next(check._with_examples(pairs, 1))
         yield name, [words[n] for n in (example.x, example.answers[0], pair.x)], len(pairs)
+
+
+def test_games_ask_in_words_of_the_model_what_has_one_right_answer() -> None:
+    every = Vocabulary([WordCount(word, 1) for word in sorted(question_words())])
+    analogies, groups = game_questions(every)
+    assert {"opposite", "kind of", "country and capital"} < {each.name for each in analogies}
+    assert "part" not in {each.name for each in analogies}, "cars and ships both have engines"
+    for _, pairs in analogies:
+        assert len({x for x, _ in pairs}) == len(pairs)
+    members = {group.name: {*group.words} for group in groups}
+    assert {"paris", "rome"} < members["capital"]
+    assert {"dog", "salmon"} < members["animal"]
+    assert min(map(len, members.values())) >= 3
+    assert not any("turkey" in words for words in members.values()), "a country and an animal"
+    few = Vocabulary([WordCount(word, 1) for word in ("hot", "cold", "dog", "animal", "paris")])
+    analogies, groups = game_questions(few)
+    assert [pairs for _, pairs in analogies if pairs] == [
+        [("hot", ["cold"])],
+        [("dog", ["animal"])],
+    ]
+    assert groups == []
 
 
 def test_analogies_are_answered_as_the_query_answers_them(fluent: Pair2vec) -> None:

@@ -1,6 +1,7 @@
 """What the API answers, and what it refuses."""
 
 import json
+import re
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
@@ -8,8 +9,10 @@ from pathlib import Path
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from starlette.testclient import TestClient
+from tests.documented_json import section, shape
 from tests.tiny_model import ALL_ANSWERS, WORDS, save_tiny_model, taught_model
 
+import pair2vec
 from pair2vec.api import DirectedPair, Pair2vec, load
 from pair2vec.server.access import HEADERS, ServerConfig
 from pair2vec.server.app import make_app
@@ -38,6 +41,46 @@ def test_each_endpoint_answers_as_the_library_does(client: TestClient, model: Pa
     assert content["matches"] == dicts([*model.nearest("hot", "cold", direction="forward", top=3)])
     content = answer(client, "score", x="hot", y="cold", pattern="X or Y")
     assert content["score"] == model.score("hot", "cold", "X or Y")
+
+
+def test_a_plane_has_the_pairs_of_two_lists(client: TestClient, model: Pair2vec) -> None:
+    pairs = [("hot", "cold"), ("warm", "cool"), ("france", "paris")]
+    given = {"x": [x for x, _ in pairs], "y": [y for _, y in pairs]}
+    content = answer(client, "plane", **given)
+    assert content["arrows"] == json.loads(json.dumps(model.plane(pairs).as_json()["arrows"]))
+    assert content["shares"] == [*model.plane(pairs).shares]
+    del given["y"][2]
+    refused = client.get("/api/plane", params=given)
+    message = "x has 3 words and y has 2: a pair has one of each"
+    assert (refused.status_code, refused.json()) == (400, {"error": message})
+
+
+def test_a_plane_says_which_words_were_composed(tmp_path: Path) -> None:
+    model = load(save_tiny_model(tmp_path / "model", composes=True))
+    with TestClient(make_app(Resources(model)), base_url="http://127.0.0.1") as asked:
+        content = answer(asked, "plane", x=["hot", "upp"], y=["cold", "down"])
+    assert [word["word"] for word in content["composed"]] == ["upp"]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("name", ["plane", "play"])
+def test_what_the_server_alone_answers_is_documented(name: str) -> None:
+    (block,) = re.findall(r"```\n(/api.*?)```", section(name), re.DOTALL)
+    address, documented = block.split("\n", 1)
+    with TestClient(make_app(Resources(pair2vec.load())), base_url="http://127.0.0.1") as asked:
+        answered = asked.get(address).json()
+    assert shape(answered) == shape(json.loads(documented.replace(", …", "")))
+    if name == "plane":
+        assert answered["shares"] == pytest.approx([0.7048, 0.2952], abs=1e-3)
+
+
+def test_games_are_played_with_words_of_the_model(tmp_path: Path) -> None:
+    model = load(taught_model(tmp_path / "model"))
+    with TestClient(make_app(Resources(model)), base_url="http://127.0.0.1") as asked:
+        content = answer(asked, "play")
+    named = {each["name"]: each["pairs"] for each in content["analogies"]}  # type: ignore[attr-defined]
+    assert named["country and capital"] == [["france", ["paris"]]]
+    assert named["opposite"] == [["hot", ["cold"]]]
+    assert content["groups"] == []
 
 
 def test_a_pair_has_its_vector_only_on_request(client: TestClient, model: Pair2vec) -> None:
@@ -430,8 +473,8 @@ def test_relate_is_counted_and_described_where_it_is_offered(
     answer(relating, "relate", x="hot", y="cold")
     assert 'path="/api/relate",status="200"} 1.0' in relating.get("/metrics").text
     names = [endpoint.name for endpoint in RELATION_ENDPOINTS]
-    assert names == ["relate", "opposed", "neighbours"]
-    assert relating.get("/api/model").json()["questions"][-3:] == names
+    assert names == ["relate", "opposed", "neighbours", "play"]
+    assert relating.get("/api/model").json()["questions"][-4:] == names
     described = relating.get("/openapi.json").json()["paths"]
     assert {"get", "post"} <= set(described["/api/relate"])
     assert client.get("/api/relate", params={"x": "hot", "y": "cold"}).status_code == 404

@@ -18,7 +18,7 @@ from pair2vec.errors import UsageError
 from pair2vec.model.folder import SavedModel
 from pair2vec.query.search import AnalogyScorer, PairMatch
 from pair2vec.query.space import PairSpace, sampled_pairs
-from pair2vec.relations.definitions import NONE
+from pair2vec.relations.definitions import NONE, read_definitions
 from pair2vec.relations.relate import UNCLEAR, relate_pairs
 from pair2vec.relations.relations import Relations
 from pair2vec.relations.verdict import (
@@ -34,6 +34,7 @@ from pair2vec.relations.verdict import (
     judge,
 )
 from pair2vec.rendering import Table
+from pair2vec.text.function_words import FUNCTION_WORDS
 from pair2vec.text.vocabulary import SPECIAL_TOKENS, Vocabulary
 
 _LEAST_PAIRS_EACH = 3
@@ -45,6 +46,9 @@ _ENOUGH_QUESTIONS, _MOST_EXAMPLES = 200, 5
 _ENGLISH = 0.03
 """The share of the tokens that English function words have at least; in English they have 0.12."""
 _SHOWN, _SHOWN_LIKE = 6, 2
+_KINDS = ("hypernym", "occupation")
+"""Relations whose first words form a group where they have the same second word."""
+_LEAST_OF_GROUP = 3
 
 
 class AskedModel(Protocol):
@@ -162,6 +166,56 @@ def _known(texts: Iterable[str], vocabulary: Vocabulary) -> Iterator[KnownPair]:
         right = tuple(ids[word] for word in answers.split("/") if word in ids)
         if x in ids and right:
             yield KnownPair(ids[x], right)
+
+
+class GameAnalogies(NamedTuple):
+    """Pairs of one relation, for people to find the second word of."""
+
+    name: str
+    pairs: list[tuple[str, list[str]]]
+    """Of x and all answers that are right."""
+
+
+class WordGroup(NamedTuple):
+    """Words of one kind."""
+
+    name: str
+    words: list[str]
+
+
+def game_questions(vocabulary: Vocabulary) -> tuple[list[GameAnalogies], list[WordGroup]]:
+    """What people can be asked with known answers, in words that a vocabulary has.
+
+    The analogies are of the list, the groups of the list and of the examples of relations.
+    """
+    analogies: list[GameAnalogies] = []
+    groups: dict[str, list[str]] = {}
+    kinds = [
+        pair
+        for definition in read_definitions()
+        if definition.name in _KINDS
+        for pair in definition.examples
+    ]
+    for name, table in _questions()["analogies"].items():
+        if not table.get("game"):
+            continue
+        pairs = [
+            (vocabulary.words[pair.x], [vocabulary.words[answer] for answer in pair.answers])
+            for pair in _known(table["pairs"], vocabulary)
+        ]
+        pairs = [(x, answers) for x, answers in pairs if x not in FUNCTION_WORDS]
+        analogies.append(GameAnalogies(name, pairs))
+        columns = [x for x, _ in pairs], [answers[0] for _, answers in pairs]
+        for group, words in zip(table.get("groups", ()), columns, strict=False):
+            groups.setdefault(group, []).extend(words)
+        if table.get("relation") in _KINDS:
+            kinds += [(x, answer) for x, answers in pairs for answer in answers]
+    for x, kind in kinds:
+        if x in vocabulary.ids:
+            groups.setdefault(kind, []).append(x)
+    ambiguous = {*_questions()["games"]["ambiguous"]}
+    found = [WordGroup(name, sorted({*words} - ambiguous)) for name, words in groups.items()]
+    return analogies, [group for group in found if len(group.words) >= _LEAST_OF_GROUP]
 
 
 @cache

@@ -6,7 +6,7 @@ An answer is what the command prints with ``--json``, without the model's folder
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Literal, NamedTuple
 
 from pair2vec.api import DirectedPair, Pair2vec
@@ -14,10 +14,12 @@ from pair2vec.errors import UsageError
 from pair2vec.lexicon.evidence import EvidenceScorer, find_evidence
 from pair2vec.lexicon.inverted_index import InvertedIndex
 from pair2vec.query.composition import composed_json
+from pair2vec.query.plane import MOST_ARROWS
 from pair2vec.query.search import NEAREST_ALPHA, RelationMatch, slot_weights
+from pair2vec.relations.check import game_questions
 from pair2vec.relations.relations import Relations
 from pair2vec.server.parameters import Parameter
-from pair2vec.text.vocabulary import look_up_pair, suggest_spellings
+from pair2vec.text.vocabulary import Vocabulary, look_up_pair, suggest_spellings
 
 JsonObject = dict[str, object]
 Values = Mapping[str, Any]
@@ -141,6 +143,26 @@ def _words(resources: Resources, values: Values) -> JsonObject:
     return {"words": words[values["offset"] :]}
 
 
+def _plane(resources: Resources, values: Values) -> JsonObject:
+    x, y = values["x"], values["y"]
+    if len(x) != len(y):
+        raise UsageError(f"x has {len(x)} words and y has {len(y)}: a pair has one of each")
+    return resources.model.plane(list(zip(x, y, strict=True))).as_json()
+
+
+def _play(resources: Resources, _: Values) -> JsonObject:
+    return games_json(resources.model.vocabulary)
+
+
+def games_json(vocabulary: Vocabulary) -> JsonObject:
+    """The questions of the games, with the answers that are right."""
+    analogies, groups = game_questions(vocabulary)
+    return {
+        "analogies": [each._asdict() for each in analogies],
+        "groups": [each._asdict() for each in groups],
+    }
+
+
 def _relate(resources: Resources, values: Values) -> JsonObject:
     return resources.model.relate(values["x"], values["y"], top=values["top"]).as_json()
 
@@ -184,8 +206,9 @@ def _saying_composed(
 
     def answer_and_say(resources: Resources, values: Values) -> JsonObject:
         found = answer(resources, values)
-        given = (values[name] for name in words)
-        composed = resources.model.composed(*(word for word in given if word is not None))
+        given = (values[name] for name in words if values[name] is not None)
+        lists = ([value] if isinstance(value, str) else value for value in given)
+        composed = resources.model.composed(*chain.from_iterable(lists))
         return {**found, **composed_json(composed)}
 
     return answer_and_say
@@ -222,6 +245,16 @@ def _pattern(description: str, value_type: Literal["string", "strings"] = "strin
         value_type=value_type,
         required=True,
         max_length=120,
+    )
+
+
+def _words_of_pairs(name: str, description: str) -> Parameter:
+    return Parameter(
+        name=name,
+        description=description,
+        value_type="strings",
+        required=True,
+        max_items=MOST_ARROWS,
     )
 
 
@@ -364,6 +397,16 @@ ENDPOINTS = (
         lambda _: 500,
     ),
     Endpoint(
+        "plane",
+        "Pairs as arrows in the plane of their mean offset and of what else they differ most by",
+        (
+            _words_of_pairs("x", "The first words of two to eight pairs."),
+            _words_of_pairs("y", "The second words, in the same order."),
+        ),
+        _saying_composed(_plane, "x", "y"),
+        lambda values: len(values["x"]),
+    ),
+    Endpoint(
         "score",
         "How well two words fit a pattern",
         (_X, _Y, _pattern("As in 'X or Y'."), _UNKNOWN),
@@ -412,6 +455,9 @@ RELATION_ENDPOINTS = (
         ),
         _saying_composed(_neighbours, "word"),
         lambda _: 700,
+    ),
+    Endpoint(
+        "play", "Questions for games, with the answers that are right", (), _play, lambda _: 1
     ),
 )
 """Those of a model that knows the words of the relations."""

@@ -25,7 +25,7 @@ from pair2vec.query.search import PAPER_WEIGHTS, SHORTLIST, SLOT_WEIGHTS, WordCl
 from pair2vec.relations import alignment, negation, relations, sentence_features, word_forms
 from pair2vec.relations.features import NEAREST_EXAMPLES
 from pair2vec.relations.opposed import MOST_OF_SAME
-from pair2vec.server.endpoints import Endpoint, Resources, available_endpoints
+from pair2vec.server.endpoints import Endpoint, Resources, available_endpoints, games_json
 
 TENSORS = "engine.safetensors"
 FACTS = "engine.json"
@@ -55,6 +55,7 @@ def engine_files(model: Pair2vec) -> dict[str, bytes]:
         },
         "relations": _relations(resources),
         "lists": _lists(),
+        "play": games_json(model.vocabulary),
         "entities": _entities(),
         "opposed": _opposed(),
     }

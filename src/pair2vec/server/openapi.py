@@ -52,6 +52,20 @@ _SHAPES = {
     ),
     "WordMatch": _object({"word": _TEXT, "score": _NUMBER}),
     "PairMatch": _object({"x": _TEXT, "y": _TEXT, "score": _NUMBER}),
+    "PairArrow": _object(
+        {
+            "x": _TEXT,
+            "y": _TEXT,
+            "start": _list(_NUMBER),
+            "end": _list(_NUMBER),
+            "pair_cosine": _NUMBER,
+            "offset_cosine": _NUMBER,
+        }
+    ),
+    "GameAnalogies": _object(
+        {"name": _TEXT, "pairs": _list(_list({"anyOf": [_TEXT, _list(_TEXT)]}))}
+    ),
+    "WordGroup": _object({"name": _TEXT, "words": _list(_TEXT)}),
     "PatternMatch": _object({"pattern": _TEXT, "score": _NUMBER}),
     "PatternQuestion": _object(
         {"pattern": _TEXT, "x": _TEXT, "y": _TEXT, "reason": _TEXT}, optional=("x", "y")
@@ -103,6 +117,10 @@ _ANSWERS: dict[str, Schema] = {
     "nearest": _object(
         {"matches": _list(_ref("PairMatch")), "composed": _COMPOSED}, optional=("composed",)
     ),
+    "plane": _object(
+        {"arrows": _list(_ref("PairArrow")), "shares": _list(_NUMBER), "composed": _COMPOSED},
+        optional=("composed",),
+    ),
     "score": _object({"score": _NUMBER, "composed": _COMPOSED}, optional=("composed",)),
     "words": _object({"words": _list(_TEXT)}),
     "relate": _object(
@@ -128,6 +146,9 @@ _ANSWERS: dict[str, Schema] = {
     ),
     "neighbours": _object(
         {"matches": _list(_ref("RelatedWord")), "composed": _COMPOSED}, optional=("composed",)
+    ),
+    "play": _object(
+        {"analogies": _list(_ref("GameAnalogies")), "groups": _list(_ref("WordGroup"))}
     ),
     "evidence": _object({"sentences": _list(_TEXT)}),
 }

@@ -20,8 +20,9 @@ Question = tuple[str, dict[str, Any]]
 TOLERANCE = 1e-4
 
 SHARES = {
-    "relate": 340,
-    "opposed": 320,
+    "relate": 330,
+    "plane": 20,
+    "opposed": 310,
     "pair": 110,
     "score": 108,
     "words": 50,
@@ -134,6 +135,11 @@ def _analogy(source: _Source) -> Question:
     return "analogy", {"a": a, "b": b, "x": x, "direction": direction, **more}
 
 
+def _plane(source: _Source) -> Question:
+    pairs = [source.pair() for _ in range(source.random.randrange(2, 9))]
+    return "plane", {slot: [pair[slot] for pair in pairs] for slot in "xy"}
+
+
 def _neighbours(source: _Source) -> Question:
     more = source.random.choice(
         ({}, {"relation": "antonym"}, {"relation": "hypernym", "all_words": True})
@@ -177,6 +183,9 @@ def _mistake(source: _Source) -> Question:
         ("fill", {"pattern": ["X or Y"]}),
         ("analogy", {"a": word, "b": word}),
         ("words", {"start": word, "top": 1000}),
+        ("plane", {"x": [word], "y": [word]}),
+        ("plane", {"x": [word, word], "y": [word]}),
+        ("plane", {"x": [word] * 9, "y": [word] * 9}),
     )
     return source.random.choice(mistakes)
 
@@ -191,6 +200,7 @@ _KINDS: dict[str, Callable[[_Source], Question]] = {
     "fill": _fill,
     "analogy": _analogy,
     "neighbours": _neighbours,
+    "plane": _plane,
     "nearest": _nearest,
     "mistake": _mistake,
 }

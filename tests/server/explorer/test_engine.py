@@ -50,7 +50,8 @@ ODD_TEXT = [
 
 
 KINDS = {
-    *("relate", "opposed", "pair", "score", "words", "fill", "analogy", "neighbours", "nearest")
+    *("relate", "opposed", "pair", "score", "words", "fill", "analogy", "neighbours", "nearest"),
+    "plane",
 }
 ROUGH = 1e-3
 """Of random weights, sums of large numbers that cancel out."""
@@ -145,6 +146,16 @@ def test_it_tokenises_as_python_does(tmp_path: Path) -> None:
         if tokens != tokenize(text)
     ]
     assert not wrong
+
+
+def test_it_has_the_games_of_the_server(tmp_path: Path) -> None:
+    model = load(save_tiny_model(tmp_path / "tiny", WORDS, hidden=6))
+    write_site(model, tmp_path / "site")
+    (found,) = asked(tmp_path / "site", [("play", {})])
+    games = {endpoint.name: endpoint for endpoint in RELATION_ENDPOINTS}["play"]
+    expected = games.answer(Resources(model), {})
+    assert found == json.loads(json.dumps({"query": {"command": "play"}, **expected}))
+    assert ["hot", ["cold", "cool"]] in found["analogies"][3]["pairs"]
 
 
 def test_a_model_that_knows_too_few_words_has_no_relations(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ class Page(HTMLParser):
 def test_all_of_them_together_are_small() -> None:
     assert {"index.html", "explorer.css", "explorer.js", "favicon.svg"} <= {*map(named, FILES)}
     own, engine = {*FILES} - {*ENGINE}, {*ENGINE}
-    for files, most_bytes, most_lines in ((own, 84_000, 180), (engine, 160_000, 350)):
+    for files, most_bytes, most_lines in ((own, 108_000, 180), (engine, 163_000, 350)):
         assert sum(path.stat().st_size for path in files) < most_bytes
         lines = [len(path.read_text().splitlines()) for path in files & {*MODULES}]
         assert max(lines) <= most_lines

@@ -1,8 +1,11 @@
 """The page of the bundled model, as a newcomer sees it: on any screen, by day and by night."""
 
+import os
 import re
 from collections.abc import Iterator
-from itertools import combinations
+from itertools import combinations, product
+from pathlib import Path
+from typing import Literal
 
 import pytest
 from tests.server.explorer.browser import Explorer, expect
@@ -10,7 +13,7 @@ from tests.server.explorer.running_server import RunningServer
 
 import pair2vec
 from pair2vec.server.app import make_app
-from pair2vec.server.endpoints import Resources
+from pair2vec.server.endpoints import Resources, games_json
 
 RELATIONS = ("antonym", "synonym", "located in", "made of", "hypernym", "occupation of a person")
 MATCHES = [
@@ -39,7 +42,10 @@ MORE = {
     "opposed": OPPOSITION,
     "neighbours": {"matches": MATCHES},
     "evidence": {"sentences": ["Hot or cold it is."]},
+    "play": games_json(pair2vec.load().vocabulary),
 }
+AXE = "PAIR2VEC_AXE"
+"""Names a copy of axe.min.js, of the npm package axe-core."""
 
 GOOD_ANSWERS = {
     "relate": {
@@ -106,6 +112,19 @@ TOO_WIDE = """() => [...document.querySelectorAll("body *")]
   .map((one) => `${one.tagName} ${one.className} ${one.textContent}`)"""
 
 
+PANELS = ("relate", "opposed", "fill", "analogy", "plane", "pair", "map", "word", "play")
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+
+
+def show(explorer: Explorer, panel: str) -> None:
+    """A panel with all that it shows, once it is there; of a game, with the answers."""
+    explorer.open(panel)
+    expect(explorer.panel.get_by_role("button", name="Copy link")).to_be_visible()
+    if panel == "play":
+        explorer.panel.locator(".choices button").first.click()
+        expect(explorer.panel.locator("h2")).to_be_visible()
+
+
 @pytest.fixture(scope="module")
 def running_server() -> Iterator[RunningServer]:
     made = RunningServer(lambda: make_app(Resources(pair2vec.load())))
@@ -161,15 +180,18 @@ def test_the_example_sentences_are_answered_well(explorer: Explorer, server: Run
         expect(explorer.panel.locator(".sentence strong")).to_have_text(verdict)
 
 
-@pytest.mark.parametrize("width", [390, 1400])
-def test_all_tabs_are_in_one_row(explorer: Explorer, width: int) -> None:
+@pytest.mark.parametrize(("width", "rows"), [(390, 2), (1400, 1)])
+def test_all_tabs_are_in_few_rows_and_large_enough_to_press(
+    explorer: Explorer, width: int, rows: int
+) -> None:
     explorer.page.set_viewport_size({"width": width, "height": 800})
     for panel in ("relate", "opposed", "analogy"):
         explorer.open(panel)
         expect(explorer.tab("Two sentences")).to_be_visible()
-        expect(explorer.tab("Word")).to_be_visible()
+        expect(explorer.tab("Play")).to_be_visible()
         boxes = explorer.page.get_by_role("tab").evaluate_all(BOXES)
-        assert len({box["top"] for box in boxes}) == 1
+        assert len({box["top"] for box in boxes}) == rows
+        assert all(box["height"] >= 36 and box["width"] >= 36 for box in boxes)
 
 
 def test_the_graph_covers_no_name_by_another(explorer: Explorer) -> None:
@@ -189,13 +211,12 @@ def apart(box: dict[str, float], other: dict[str, float], start: str, size: str)
     return second[start] - first[start] - first[size]
 
 
-@pytest.mark.parametrize("panel", ["relate", "opposed", "fill", "analogy", "pair", "word"])
+@pytest.mark.parametrize("panel", PANELS)
 def test_a_narrow_screen_shows_all_of_it_by_day_and_by_night(
     explorer: Explorer, panel: str
 ) -> None:
     explorer.page.set_viewport_size({"width": 320, "height": 640})
-    explorer.open(panel)
-    expect(explorer.links.first).to_be_visible()
+    show(explorer, panel)
     expect(explorer.message).to_have_class("message ")
     assert explorer.page.evaluate("document.documentElement.scrollWidth") == 320
     assert explorer.page.evaluate(TOO_WIDE) == []
@@ -204,6 +225,23 @@ def test_a_narrow_screen_shows_all_of_it_by_day_and_by_night(
     explorer.page.emulate_media(color_scheme="dark")
     assert explorer.page.evaluate(PAPER) != by_day
     assert explorer.page.evaluate(FAINT_TEXT) == []
+
+
+@pytest.mark.parametrize("panel", PANELS)
+def test_axe_finds_nothing(explorer: Explorer, panel: str) -> None:
+    script = os.environ.get(AXE)
+    if not script:
+        pytest.skip(f"{AXE} does not name axe.min.js: npm install axe-core")
+    page = explorer.page
+    show(explorer, panel)
+    # As a function: the page allows no script from elsewhere.
+    page.evaluate(f"() => {{ {Path(script).read_text()} }}")
+    for width, scheme in product((390, 1400), SCHEMES):
+        page.set_viewport_size({"width": width, "height": 800})
+        page.emulate_media(color_scheme=scheme)
+        found = page.evaluate("axe.run().then(({ violations }) => violations)")
+        faults = [(one["id"], one["nodes"][0]["html"]) for one in found]
+        assert faults == [], (width, scheme)
 
 
 def test_nothing_moves_for_those_who_do_not_want_it(explorer: Explorer) -> None:

@@ -2,7 +2,6 @@
 
 import csv
 import io
-import os
 import re
 import xml.etree.ElementTree as ET
 from itertools import combinations
@@ -20,8 +19,6 @@ MATCHES = [
 ]
 MANY = [{"word": f"river{n}", "relation": "hyponym", "probability": 0.9} for n in range(59)]
 ONE_MORE = {"word": "stream", "relation": "synonym", "probability": 0.5}
-AXE = "PAIR2VEC_AXE"
-"""Names a copy of axe.min.js, of the npm package axe-core."""
 
 
 def offer(server: RunningServer, matches: list[dict[str, object]] | None = None) -> None:
@@ -125,6 +122,51 @@ def test_a_word_without_any_is_said_so(explorer: Explorer, server: RunningServer
     expect(explorer.message).to_have_text("hot is related to no other word")
 
 
+def test_the_map_has_no_sentences_without_a_corpus(
+    explorer: Explorer, server: RunningServer
+) -> None:
+    offer(server)
+    explorer.open("map", word="hot")
+    expect(explorer.panel.get_by_role("button", name="Copy link")).to_be_visible()
+    expect(explorer.panel.locator("select, .hit")).to_have_count(0)
+
+
+def test_an_arrow_shows_the_sentences_of_its_words(
+    explorer: Explorer, server: RunningServer
+) -> None:
+    offer(server)
+    sentences = ["Hot, not <i>warm</i>, it is."]
+    server.offered |= {"evidence": {"sentences": sentences}}  # type: ignore[operator]
+    with explorer.page.expect_request(re.compile("evidence.x=hot&y=cold")):
+        explorer.open("map", word="hot")
+    chosen = explorer.panel.get_by_label("Sentences with hot and")
+    expect(chosen).to_have_value("cold")
+    expect(explorer.panel.locator("blockquote")).to_have_text(sentences)
+    expect(explorer.panel.locator("svg .chosen")).to_have_count(1)
+    arrow = explorer.panel.locator("svg .hit").filter(has_text="Sentences with hot and warm")
+    with explorer.page.expect_request(re.compile("evidence.x=hot&y=warm")):
+        arrow.evaluate("""arrow => {
+          const { x, y } = arrow.getPointAtLength(0.7 * arrow.getTotalLength());
+          const at = new DOMPoint(x, y).matrixTransform(arrow.getScreenCTM());
+          document.elementFromPoint(at.x, at.y).dispatchEvent(new MouseEvent("click"));
+        }""")
+    expect(chosen).to_have_value("warm")
+    expect(explorer.panel.locator("blockquote b")).to_have_text(["Hot", "warm"])
+    assert explorer.page.url.endswith("#map?word=hot"), "an arrow does not walk"
+
+
+def test_sentences_are_chosen_by_the_keyboard(explorer: Explorer, server: RunningServer) -> None:
+    offer(server)
+    server.offered |= {"evidence": {"sentences": []}}  # type: ignore[operator]
+    explorer.open("map", word="hot")
+    chosen = explorer.panel.get_by_label("Sentences with hot and")
+    chosen.focus()
+    other = chosen.locator("option").nth(1).get_attribute("value")
+    with explorer.page.expect_request(re.compile(f"evidence.x=hot&y={other}")):
+        explorer.page.keyboard.press("ArrowDown")
+    expect(explorer.panel.get_by_text("No sentence of the corpus has both words.")).to_be_visible()
+
+
 def test_results_are_saved_as_a_table_and_as_a_picture(
     explorer: Explorer, server: RunningServer, tmp_path: Path
 ) -> None:
@@ -158,30 +200,3 @@ def test_the_address_of_results_is_copied(explorer: Explorer, server: RunningSer
     rows = list(csv.reader(io.StringIO(download.value.path().read_text())))
     assert len(rows) == 1 + explorer.links.count()
     assert re.fullmatch(r"-?\d+\.\d{3,}", rows[1][2])
-
-
-@pytest.mark.parametrize("width", [390, 1400])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_nothing(
-    explorer: Explorer, server: RunningServer, width: int, scheme: str
-) -> None:
-    script = os.environ.get(AXE)
-    if not script:
-        pytest.skip(f"{AXE} does not name axe.min.js: npm install axe-core")
-    offer(server)
-    page = explorer.page
-    page.set_viewport_size({"width": width, "height": 800})
-    page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-    for panel, state in {
-        "map": {"word": "hot"},
-        "word": {"word": "hot"},
-        "fill": {"pattern": "X or Y", "x": "hot"},
-        "analogy": {"a": "hot", "b": "cold", "x": "warm"},
-        "pair": {"x": "hot", "y": "cold"},
-    }.items():
-        explorer.open(panel, **state)
-        expect(explorer.panel.get_by_role("button", name="Copy link")).to_be_visible()
-        # As a function: the page allows no script from elsewhere.
-        page.evaluate(f"() => {{ {Path(script).read_text()} }}")
-        found = page.evaluate("axe.run().then(({ violations }) => violations)")
-        assert [(one["id"], one["nodes"][0]["html"]) for one in found] == [], panel

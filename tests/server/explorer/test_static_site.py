@@ -92,7 +92,10 @@ QUESTIONS = {
     "fill": {"pattern": "X or Y", "x": "hot"},
     "analogy": {"a": "hot", "b": "cold", "x": "up"},
     "pair": {"x": "hot", "y": "cold"},
+    "plane": {"a": "hot", "b": "cold", "x": "up", "y": "down"},
+    "map": {"word": "hot"},
     "word": {"word": "hot"},
+    "play": {"game": "odd", "n": "1"},
 }
 
 

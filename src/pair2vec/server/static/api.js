@@ -22,7 +22,7 @@ export class ApiError extends Error {
  * The answer to a query, retried while the server is busy.
  *
  * @param {string} name Of the endpoint, as in `/api/NAME`.
- * @param {Object<string, string>} parameters
+ * @param {Object<string, string | string[]>} parameters
  * @param {{signal?: AbortSignal, busy?: (seconds: number, tries: string) => void}} options
  *   `busy` is called before each retry with the seconds until then.
  * @throws {ApiError}
@@ -39,7 +39,8 @@ async function askEngine(name, parameters, { signal }) {
 }
 
 async function askServer(name, parameters, { signal, busy = () => {} }) {
-  const address = `api/${name}?${new URLSearchParams(parameters)}`;
+  const given = Object.entries(parameters).flatMap(([key, value]) => [value].flat().map((one) => [key, one]));
+  const address = `api/${name}?${new URLSearchParams(given)}`;
   for (let tries = 1; ; tries += 1) {
     const response = await sendWithKey(address, signal);
     if (response.status !== 503 && response.status !== 429) return read(response, signal);

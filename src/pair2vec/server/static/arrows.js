@@ -1,4 +1,4 @@
-/** The points of arrows between the word in the middle of a map and those around it. */
+/** The points of arrows: between words of a map, and wherever one stands. */
 
 import { shape } from "./elements.js";
 
@@ -31,7 +31,8 @@ export function arrowPoints(relation, x, y, half, colour) {
   return points;
 }
 
-function point([x, y], [dx, dy], colour) {
+/** The point of an arrow that ends in (x, y) and goes in the direction (dx, dy). */
+export function point([x, y], [dx, dy], colour) {
   const turn = (180 * Math.atan2(dy, dx)) / Math.PI;
   const transform = `translate(${x.toFixed(1)} ${y.toFixed(1)}) rotate(${turn.toFixed(1)})`;
   return shape("path", { class: `point ${colour}`, d: `M0 0L${-LENGTH} ${LENGTH / 2}V${-LENGTH / 2}Z`, transform });

@@ -10,16 +10,19 @@ import { fill } from "./panels/fill.js";
 import { map } from "./panels/map.js";
 import { opposed } from "./panels/opposed.js";
 import { pair } from "./panels/pair.js";
+import { plane } from "./panels/plane.js";
+import { play } from "./panels/play.js";
 import { relate } from "./panels/relate.js";
 import { word } from "./panels/word.js";
 
-const specs = [relate, opposed, fill, analogy, pair, map, word];
+const specs = [relate, opposed, fill, analogy, plane, pair, map, word, play];
 /** The endpoints of panels that not every server has. */
 const needed = new Map([
   [relate.name, "relate"],
   [opposed.name, "opposed"],
   [map.name, "neighbours"],
   [word.name, "neighbours"],
+  [play.name, "play"],
 ]);
 const panels = new Map(specs.map((spec) => [spec.name, new Panel(spec, showModel)]));
 const tabs = new Tabs((name) => {

@@ -46,6 +46,8 @@ export class Graph {
   #matches;
   #hrefOf;
   #isMap;
+  #onArrow = null;
+  #chosen = "";
   #links = [];
 
   /**
@@ -75,11 +77,23 @@ export class Graph {
     const nodes = sides.flatMap((side, left) =>
       side.map((match, index) => this.#node(match, left ? -1 : 1, index, side.length, width)),
     );
-    const edges = nodes.flatMap(({ edge, points }) => [edge, ...points]);
+    const edges = nodes.flatMap(({ edges, points }) => [...edges, ...points]);
     this.#links = nodes.map(({ link, x, y }) => ({ link, x, y }));
     const focused = this.#links.findIndex(({ link }) => link.getAttribute("href") === this.#focusedHref());
     this.element.replaceChildren(...edges, ...nodes.map(({ link }) => link), ...this.#middle());
     if (focused >= 0) this.focus(focused);
+  }
+
+  /** Let arrows be clicked: `show` is called with the word at the end of one. */
+  onArrow(show) {
+    this.#onArrow = show;
+    this.draw();
+  }
+
+  /** Mark the arrow to a word. */
+  choose(word) {
+    this.#chosen = word;
+    this.draw();
   }
 
   focus(index = 0) {
@@ -116,11 +130,9 @@ export class Graph {
     const wished = width * (0.2 + 0.16 * (1 - probability)) * (0.6 + 0.4 * arch);
     const x = side * Math.max(near, Math.min(room, wished));
     const colour = colourOf(relation);
-    const edge = shape("path", {
-      class: `edge ${colour}`,
-      d: `M0 0Q${(x / 2).toFixed(1)} ${y.toFixed(1)} ${x.toFixed(1)} ${y.toFixed(1)}`,
-      "stroke-width": (1 + 2 * probability).toFixed(2),
-    });
+    const d = `M0 0Q${(x / 2).toFixed(1)} ${y.toFixed(1)} ${x.toFixed(1)} ${y.toFixed(1)}`;
+    const chosen = word === this.#chosen ? " chosen" : "";
+    const edge = shape("path", { class: `edge ${colour}${chosen}`, d, "stroke-width": (1 + 2 * probability).toFixed(2) });
     const attributes = { x: x + 9 * side, y, "text-anchor": side < 0 ? "end" : "start" };
     const name = shape("text", { ...attributes, dy: "0.35em" }, shortened(word, letters));
     const label = name.textContent === word ? "" : `${name.textContent} `;
@@ -130,7 +142,15 @@ export class Graph {
     const role = this.#isMap ? { "aria-label": label + said } : { tabindex: -1 };
     const link = shape("a", { href: this.#hrefOf(word), ...role }, shape("title", {}, said), knot, name);
     const points = this.#isMap ? arrowPoints(relation, x, y, this.#middleWidth() / 2, colour) : [];
-    return { edge, link, x, y, points };
+    return { edges: [edge, ...this.#hit(word, d)], link, x, y, points };
+  }
+
+  /** What is clicked of an arrow: it is thin. Who has no mouse chooses from a list of the words. */
+  #hit(word, d) {
+    if (!this.#onArrow) return [];
+    const made = shape("path", { class: "hit", d }, shape("title", {}, `Sentences with ${this.#word} and ${word}`));
+    made.addEventListener("click", () => this.#onArrow(word));
+    return [made];
   }
 
   #middleWidth() {

@@ -71,3 +71,13 @@ export function similarPairs(matches, panel) {
   const heading = "Pairs in the same relation";
   return [part(heading, rankedList(rows, heading))];
 }
+
+const MOST_ARROWS = 5;
+
+/** A link to the plane that shows pairs as arrows. */
+export function arrowsLink(pairs) {
+  const [{ x: a, y: b }, { x, y }, ...others] = pairs.slice(0, MOST_ARROWS);
+  const more = others.map((pair) => `${pair.x} : ${pair.y}`).join(", ");
+  const href = addressOf("plane", { a, b, x, y, ...(more && { more }) });
+  return element("p", {}, element("a", { href }, "These pairs as arrows"));
+}

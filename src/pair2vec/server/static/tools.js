@@ -4,7 +4,7 @@ import { button, element, shape } from "./elements.js";
 import { rowsOf } from "./results.js";
 
 const SAID_MS = 2000;
-const DRAWN = ["fill", "stroke", "stroke-width", "opacity", "font-family", "font-size", "font-weight", "text-anchor"];
+const DRAWN = ["fill", "stroke", "stroke-width", "paint-order", "opacity", "font-family", "font-size", "font-weight", "text-anchor"];
 
 /**
  * Buttons for what results show.

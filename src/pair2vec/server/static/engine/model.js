@@ -3,6 +3,7 @@
 import { SentenceComparison } from "./opposed.js";
 import { vectorOf } from "./pair_encoder.js";
 import { readParameters } from "./parameters.js";
+import { pairPlane } from "./plane.js";
 import { Relations, matches } from "./relations.js";
 import { WordSearch, analogousPairs, offsetCosines, pairCosines, topK } from "./search.js";
 import { PairSpace } from "./space.js";
@@ -64,6 +65,8 @@ export class Model {
       relate: (values) => this.#relate(values),
       opposed: ({ a, b }) => this.sentences.compare(a, b),
       neighbours: (values) => this.#neighbours(values),
+      plane: ({ x, y }) => pairPlane(this.space, x, y),
+      play: () => engine.play,
     };
   }
 

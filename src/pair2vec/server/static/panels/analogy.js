@@ -1,7 +1,7 @@
 /** Analogy: the words that are to x as b is to a. */
 
 import { addressOf } from "../address.js";
-import { rankedList } from "../results.js";
+import { arrowsLink, rankedList } from "../results.js";
 
 const USUAL_ALPHA = "0.5";
 
@@ -31,6 +31,8 @@ async function answer(state, get, results) {
     score,
   }));
   const label = `Words that are to ${state.x} as ${state.b} is to ${state.a}`;
-  results.replaceChildren(rankedList(rows, label));
+  const { a, b, x } = state;
+  const pairs = [{ x: a, y: b }, { x, y: matches[0].word }];
+  results.replaceChildren(rankedList(rows, label), arrowsLink(pairs));
   return `${matches.length} words, best: ${matches[0].word}`;
 }

@@ -1,7 +1,12 @@
-/** Map: a word in the middle and those related to it around it, to walk from one to the next. */
+/**
+ * Map: a word in the middle and those related to it around it, to walk from one to the next; with a
+ * corpus, the sentences that an arrow is drawn from.
+ */
 
 import { addressOf } from "../address.js";
+import { offers } from "../api.js";
 import { element } from "../elements.js";
+import { sentencesWith } from "../evidence.js";
 import { Graph, dot } from "../graph.js";
 import { keepRows } from "../results.js";
 
@@ -33,6 +38,11 @@ async function answer({ word, trail = "" }, get, results) {
   graph.draw();
   // Who walks by keys goes on from the map.
   if (walked.length && document.activeElement === results.closest("[role=tabpanel]")) graph.focus();
+  if (matches.length && (await offers("evidence"))) {
+    const { list, shown } = sentencesOfArrows(word, matches, graph, get);
+    results.querySelector(".legend").after(list);
+    await shown;
+  }
   return matches.length ? `${word}: ${matches.length} words around it` : `${word} is related to no other word`;
 }
 
@@ -61,6 +71,29 @@ function way(walked, word) {
 function legend(relations) {
   const entries = relations.map((relation) => element("span", { class: "whole-word" }, dot(relation), relation));
   return element("p", { class: "examples legend" }, ...entries);
+}
+
+/** A list of the words around one, and the sentences with the one that is chosen there or by its arrow. */
+function sentencesOfArrows(word, matches, graph, get) {
+  const options = matches.map((match) => element("option", { value: match.word }, `${match.word} (${match.relation})`));
+  const choice = element("select", { class: "text" }, ...options);
+  const sentences = element("div", { "aria-live": "polite" });
+  const show = async (other) => {
+    choice.value = other;
+    graph.choose(other);
+    const found = await sentencesWith({ x: word, y: other }, get);
+    if (choice.value === other) sentences.replaceChildren(...found); // another may be chosen meanwhile
+  };
+  const showLater = (other) => show(other).catch(ignoreAbort);
+  choice.addEventListener("change", () => showLater(choice.value));
+  graph.onArrow(showLater);
+  const label = element("label", { class: "choice" }, `Sentences with ${word} and `, choice);
+  return { list: element("section", { class: "part sentences" }, label, sentences), shown: show(matches[0].word) };
+}
+
+/** Of a map that is left. */
+function ignoreAbort(error) {
+  if (error.name !== "AbortError") throw error;
 }
 
 function onwards(word) {

@@ -1,10 +1,11 @@
 /** Pair: the patterns of two words in both directions, similar pairs, sentences with both. */
 
 import { addressOf } from "../address.js";
-import { ApiError, offers } from "../api.js";
+import { offers } from "../api.js";
 import { element } from "../elements.js";
-import { asText, inSlot, wholeWords, withWords } from "../pattern.js";
-import { part, rankedList, similarPairs } from "../results.js";
+import { sentencesWith } from "../evidence.js";
+import { asText, inSlot, withWords } from "../pattern.js";
+import { arrowsLink, part, rankedList, similarPairs } from "../results.js";
 
 const PATTERNS = 6;
 
@@ -38,6 +39,7 @@ async function answer({ x, y }, get, results) {
     showLinks({ x, y }, sentences),
   ]);
   pairs.append(...similarPairs(nearest.matches, "pair"));
+  if (nearest.matches.length) pairs.append(arrowsLink([{ x, y }, ...nearest.matches]));
   const best = directions.forward.patterns?.[0];
   const other = nearest.matches[0];
   return [
@@ -61,33 +63,10 @@ function bothDirections({ forward, backward }) {
   });
 }
 
-async function showEvidence({ x, y }, get, container) {
-  if (!(await offers("evidence"))) {
-    const none = element("p", {}, "There is no corpus here to take sentences from.");
-    container.prepend(part("In the text", none));
-    return;
-  }
-  const { sentences } = await get("evidence", { x, y }).catch(noSentences);
-  const quotes = sentences.map((sentence) =>
-    element("blockquote", { class: "text" }, ...marked(sentence, { x, y })),
-  );
-  const missing = element("p", {}, "No sentence of the corpus has both words.");
-  container.prepend(part("In the text", ...(quotes.length ? quotes : [missing])));
-}
-
-/** The corpus may lack a word that the model knows; the other results stay. */
-function noSentences(error) {
-  if (error instanceof ApiError) return { sentences: [] };
-  throw error;
-}
-
-/** A sentence with both words in their colours. */
-function marked(sentence, { x, y }) {
-  return sentence.split(wholeWords(x, y)).map((piece) => {
-    const word = piece.toLowerCase();
-    if (word === x.toLowerCase()) return inSlot("X", piece);
-    return word === y.toLowerCase() ? inSlot("Y", piece) : piece;
-  });
+async function showEvidence(words, get, container) {
+  const none = element("p", {}, "There is no corpus here to take sentences from.");
+  const shown = (await offers("evidence")) ? await sentencesWith(words, get) : [none];
+  container.prepend(part("In the text", ...shown));
 }
 
 /** Links to the neighbours of each word, where the server has them. */
