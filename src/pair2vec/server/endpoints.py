@@ -14,7 +14,13 @@ from pair2vec.errors import UsageError
 from pair2vec.lexicon.evidence import EvidenceScorer, find_evidence
 from pair2vec.lexicon.inverted_index import InvertedIndex
 from pair2vec.query.composition import composed_json
-from pair2vec.query.search import NEAREST_ALPHA, RelationMatch, slot_weights
+from pair2vec.query.search import (
+    ANALOGY_ALPHA,
+    COMPOSED_ALPHA,
+    NEAREST_ALPHA,
+    RelationMatch,
+    slot_weights,
+)
 from pair2vec.relations.relations import Relations
 from pair2vec.server.parameters import Parameter
 from pair2vec.text.vocabulary import look_up_pair, suggest_spellings
@@ -333,7 +339,12 @@ ENDPOINTS = (
             _word("a"),
             _word("b"),
             _X,
-            _weight("alpha", "The weight of the relation against the single words.", 0.5),
+            _weight(
+                "alpha",
+                "The weight of the relation against the single words: by default "
+                f"{ANALOGY_ALPHA:g}, or {COMPOSED_ALPHA:g} where a word is composed.",
+                None,
+            ),
             _DIRECTION,
             _ALL_WORDS,
             _SEARCH,

@@ -16,7 +16,15 @@ from safetensors.numpy import save
 
 from pair2vec.api import Pair2vec
 from pair2vec.query.context_encoder import OPEN_WORDS
-from pair2vec.query.search import PAPER_WEIGHTS, SHORTLIST, SLOT_WEIGHTS, WordClusters
+from pair2vec.query.search import (
+    ANALOGY_ALPHA,
+    COMPOSED_ALPHA,
+    COMPOSED_NORM,
+    PAPER_WEIGHTS,
+    SHORTLIST,
+    SLOT_WEIGHTS,
+    WordClusters,
+)
 from pair2vec.relations import alignment, negation, relations, sentence_features, word_forms
 from pair2vec.relations.opposed import MOST_OF_SAME
 from pair2vec.server.endpoints import ENDPOINTS, RELATION_ENDPOINTS, Endpoint
@@ -36,6 +44,9 @@ def engine_files(model: Pair2vec) -> dict[str, bytes]:
         "constants": {
             "OPEN_WORDS": OPEN_WORDS,
             "SHORTLIST": SHORTLIST,
+            "ANALOGY_ALPHA": ANALOGY_ALPHA,
+            "COMPOSED_ALPHA": COMPOSED_ALPHA,
+            "COMPOSED_NORM": COMPOSED_NORM,
             "SLOT_WEIGHTS": SLOT_WEIGHTS._asdict(),
             "PAPER_WEIGHTS": PAPER_WEIGHTS._asdict(),
             "CANDIDATES": relations.CANDIDATES,

@@ -132,7 +132,8 @@ export class Model {
 
   #analogy({ a, b, x, alpha, direction, search, all_words: allWords, offset, top }) {
     const abx = [a, b, x].map((word) => this.space.vocabulary.lookUp(word));
-    const options = { alpha, direction, search, allWords, top: offset + top };
+    const weight = alpha ?? this.constants.ANALOGY_ALPHA;
+    const options = { alpha: weight, direction, search, allWords, top: offset + top };
     return { matches: this.search.analogy(abx, options).slice(offset) };
   }
 
