@@ -55,7 +55,7 @@ def test_an_answer_repeats_the_query_with_its_defaults(client: TestClient) -> No
     content = answer(client, "nearest", x="France", y="paris")
     assert content["query"] == {
         "command": "nearest", "x": "France", "y": "paris",
-        "alpha": 0.8, "direction": "both", "all_words": False, "search": "shortlist",
+        "alpha": 0.8, "direction": "both", "all_words": False,
         "top": 10, "offset": 0,
     }  # fmt: skip
 
