@@ -41,8 +41,8 @@ ANALOGY_ALPHA, COMPOSED_ALPHA = 0.5, 0.4
 """The weight of pair vectors in `analogy`; ``benchmarks/unknown_analogies.py`` chose that of
 questions with a composed word."""
 COMPOSED_NORM = 0.6
-"""Of a composed word's unit vector, where R is compared in `analogy`: the expected cosine with the
-word's own vector, as nothing is known of the rest (``benchmarks/unknown_analogies.py``)."""
+"""Of the vectors of a, b and x in `analogy`, where one is composed and R is compared: the expected
+cosine of a composed vector with the word's own one (``benchmarks/unknown_analogies.py``)."""
 NEAREST_ALPHA = 0.8
 """The weight of pair vectors in `nearest`; ``benchmarks/nearest_choice.py`` chose it."""
 
@@ -187,8 +187,8 @@ class SlotScorer:
 class AnalogyScorer:
     """α·cos(r_ab, r_xy) + (1 − α)·cos(b − a + x, y), for words as y (`eq:analogy_score`).
 
-    In r, a composed word's vector is `COMPOSED_NORM` as long as others: composed from its base, a
-    word is nearer to that than words of its kind are, and R would take it for another kind of pair.
+    With a composed word among a, b and x, r is of vectors `COMPOSED_NORM` as long: composed from its
+    base, a word is nearer to that than words of its kind are, and R makes too much of it.
     """
 
     def __init__(
@@ -199,7 +199,8 @@ class AnalogyScorer:
         pairs, self._alpha = space.whitened_pairs, alpha
         self._pairs, self._unit_words = space.pairs, space.unit_words
         inputs = pairs.inputs(ids)
-        inputs[ids >= pairs.words] *= np.float32(COMPOSED_NORM)
+        if (ids >= pairs.words).any():
+            inputs *= np.float32(COMPOSED_NORM)
         a, b, x = inputs[:, None]
         self._networks = [pairs.with_input(x[0], role) for role in roles(direction)]
         examples = {"x": (a, b), "y": (b, a)}
