@@ -187,8 +187,8 @@ class SlotScorer:
 class AnalogyScorer:
     """α·cos(r_ab, r_xy) + (1 − α)·cos(b − a + x, y), for words as y (`eq:analogy_score`).
 
-    With a composed word among a, b and x, r is of vectors `COMPOSED_NORM` as long: composed from its
-    base, a word is nearer to that than words of its kind are, and R makes too much of it.
+    With a composed word among a, b and x, r is of vectors `COMPOSED_NORM` as long: composed from
+    its base, a word is nearer to that than words of its kind are, and R makes too much of it.
     """
 
     def __init__(
