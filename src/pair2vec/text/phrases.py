@@ -84,6 +84,9 @@ class Matches(NamedTuple):
     """(M,), of the phrases."""
 
 
+_NO_MATCHES = Matches(*np.zeros((3, 0), np.int64))
+
+
 class PhraseTable:
     """Phrases, to be found in arrays of ids: a trie with one sorted array of edges a level."""
 
@@ -152,14 +155,12 @@ class PhraseTable:
 
     def chosen(self, ids: NDArray[np.unsignedinteger], words: Sequence[str]) -> Matches:
         """The occurrences that are joined, in the order of the text."""
-        lengths = np.zeros(len(ids), np.int8)
-        numbers = np.zeros(len(ids), np.int32)
-        for found in self.matches(ids, words):
-            lengths[found.starts] = found.lengths
-            numbers[found.starts] = found.numbers
-        starts = np.flatnonzero(lengths)
-        chosen = starts[leftmost(starts, lengths[starts])]
-        return Matches(chosen, lengths[chosen], numbers[chosen])
+        by_length = [_NO_MATCHES, *self.matches(ids, words)]
+        found = Matches(*map(np.concatenate, zip(*reversed(by_length), strict=True)))
+        # Of those with one start the first, which is the longest.
+        starts, rows = np.unique(found.starts, return_index=True)
+        rows = rows[leftmost(starts, found.lengths[rows])]
+        return Matches(*(column[rows] for column in found))
 
 
 def leftmost(starts: NDArray[np.intp], lengths: NDArray[np.integer]) -> NDArray[np.bool_]:
