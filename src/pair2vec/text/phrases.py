@@ -160,7 +160,7 @@ class PhraseTable:
         # Of those with one start the first, which is the longest.
         starts, rows = np.unique(found.starts, return_index=True)
         rows = rows[leftmost(starts, found.lengths[rows])]
-        return Matches(*(column[rows] for column in found))
+        return Matches(found.starts[rows], found.lengths[rows], found.numbers[rows])
 
 
 def leftmost(starts: NDArray[np.intp], lengths: NDArray[np.integer]) -> NDArray[np.bool_]:

@@ -192,7 +192,8 @@ def most_frequent(
         included.update(dict.fromkeys(include.words - included.keys(), 0))
     first = list(_ranked(included.items()))
     # Most words are rarer than `min_count`, and of those only the examples need to be in order.
-    frequent, rare = [], []
+    frequent: list[tuple[str, int]] = []
+    rare: list[tuple[str, int]] = []
     for entry in candidates:
         (frequent if entry[1] >= min_count else rare).append(entry)
     others = list(islice(_ranked(frequent), limit))
