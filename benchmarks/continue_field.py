@@ -16,6 +16,10 @@ Each term is of one half, by a hash: settings are chosen on one, figures reporte
 Relations: pairs of WordNet with a term, and as many unrelated ones; a pair with an unknown word
 counts as unrelated. Slots: is one of the ten words that fill "X is a Y", "X and other Y" or "Y such
 as X" best for a term X a hypernym of it (up to three edges above the first two senses)?
+The rule for `continued.known`, by which known words learn the less the larger it is (1, 10 and
+1,000,000, where only new words learn): the largest of which the mean of four figures of the
+choosing half, macro-F1 and the share of slots of removed and of new terms, is within half a point
+of the best. For other words, a known word that moves less is better in itself.
 Wrong with the data: the vectors of removed words shaped those of others; R, C and the relation head
 learned from them too, and some of the pairs were labelled by teachers.
 """

@@ -32,6 +32,7 @@ from pair2vec.query.search import (
     WordSearch,
     all_pairs,
     analogous_pairs,
+    analogy_alpha,
     check_alpha,
     check_weights,
     nearest_scores,
@@ -408,7 +409,7 @@ class Pair2vec:
         b: str,
         x: str,
         *,
-        alpha: float = 0.5,
+        alpha: float | None = None,
         direction: Direction = "both",
         top: int = 10,
         among: Iterable[str] | None = None,
@@ -422,7 +423,7 @@ class Pair2vec:
             b: The second word of the example.
             x: The word of the query.
             alpha: The weight of the pair vectors, cos(r_ab, r_xy); the rest is the weight of the
-                single words', cos(b − a + x, y).
+                single words', cos(b − a + x, y). By default 0.5, or 0.4 where a word is composed.
             direction: Of the pair vectors.
             top: How many to return.
             among: Words to choose from; all of the vocabulary otherwise.
@@ -430,7 +431,8 @@ class Pair2vec:
             all_words: As in `fill`.
         """
         abx = [self.space.look_up(word) for word in (a, b, x)]
-        scorer = AnalogyScorer(self.space, abx, direction, check_alpha(alpha))
+        weight = analogy_alpha(alpha, composed=max(abx) >= len(self.vocabulary))
+        scorer = AnalogyScorer(self.space, abx, direction, weight)
         return self._search.best_words(
             scorer, abx, among=among, search=search, top=top, all_words=all_words
         )

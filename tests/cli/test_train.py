@@ -12,7 +12,8 @@ from tests.cli.conftest import console
 from tests.command import assert_fails, pair2vec, pair2vec_process
 
 from pair2vec.cli.messages import ProgressView, duration, show_progress
-from pair2vec.cli.train import TrainingView, VectorsView
+from pair2vec.cli.train import TrainingView
+from pair2vec.cli.vectors import VectorsView
 from pair2vec.text.corpus import open_corpus
 from pair2vec.training.trainer import TrainingProgress
 from pair2vec.word_vectors.fasttext import VectorsProgress

@@ -169,8 +169,8 @@ def test_answers_are_those_of_a_model_that_has_the_row(model: Pair2vec, tmp_path
         lambda m: [score for _, score in m.fill("X or Y", x=UNKNOWN, among=WORDS)],
         lambda m: [score for _, score in m.fill("X or Y", y=UNKNOWN, among=WORDS, prior=0.5)],
         lambda m: [score for _, score in m.fill(["X or Y", "X of Y"], x=UNKNOWN, y="cold")],
-        lambda m: [score for _, score in m.analogy("cold", "warm", UNKNOWN, among=WORDS)],
-        lambda m: [score for _, score in m.analogy(UNKNOWN, "warm", "cold", among=WORDS)],
+        lambda m: [s for _, s in m.analogy("cold", "warm", UNKNOWN, alpha=0, among=WORDS)],
+        lambda m: [s for _, s in m.analogy(UNKNOWN, "warm", "cold", alpha=0, among=WORDS)],
         lambda m: [s for *_, s in m.nearest(UNKNOWN, "cold", among=[("old", "cup")])],
         lambda m: [s for *_, s in m.nearest(UNKNOWN, "cold", words=["old", "cup", "warm"])],
         lambda m: [s for _, s in m.relations().neighbours(UNKNOWN, "antonym", among=WORDS)],
@@ -180,6 +180,33 @@ def test_answers_are_those_of_a_model_that_has_the_row(model: Pair2vec, tmp_path
     ours, theirs = (m.relate(UNKNOWN, "cold") for m in (model, other))
     assert (ours.name, ours.others, ours.like) == (theirs.name, theirs.others, theirs.like)
     assert ([word.word for word in ours.composed], theirs.composed) == ([UNKNOWN], [])
+
+
+@pytest.mark.parametrize("abx", [("cold", "warm", UNKNOWN), ("cold", UNKNOWN, "old")])
+def test_analogies_with_a_composed_word_compare_pairs_by_shorter_vectors(
+    model: Pair2vec, abx: tuple[str, str, str]
+) -> None:
+    pairs = model.space.whitened_pairs
+
+    def both(x: str, y: str) -> FloatArray:
+        vectors = pairs.inputs(np.array([model.space.look_up(x), model.space.look_up(y)]))
+        first, second = (
+            vector[None] * np.float32(0.6 if word in abx else 1)
+            for vector, word in zip(vectors, (x, y), strict=True)
+        )
+        return np.concatenate(
+            [normalise(pairs.compose(first, second)), normalise(pairs.compose(second, first))]
+        )
+
+    a, b, x = abx
+    for y, score in model.analogy(a, b, x, alpha=1, among=["hot", "cup"]):
+        assert score == pytest.approx(np.vdot(both(a, b), both(x, y)) / 2, abs=1e-5)
+
+
+def test_an_analogy_with_a_composed_word_relies_less_on_pair_vectors(model: Pair2vec) -> None:
+    for abx, alpha in ((("cold", "warm", UNKNOWN), 0.4), (("cold", "warm", "old"), 0.5)):
+        assert model.analogy(*abx) == model.analogy(*abx, alpha=alpha)
+        assert model.analogy(*abx) != model.analogy(*abx, alpha=0.45)
 
 
 @pytest.mark.parametrize("search", get_args(Search))

@@ -95,10 +95,10 @@ def test_a_pair_has_its_vector_only_on_request(client: TestClient, model: Pair2v
 
 
 def test_an_answer_repeats_the_query_with_its_defaults(client: TestClient) -> None:
-    content = answer(client, "analogy", a="France", b="paris", x="japan")
+    content = answer(client, "nearest", x="France", y="paris")
     assert content["query"] == {
-        "command": "analogy", "a": "France", "b": "paris", "x": "japan",
-        "alpha": 0.5, "direction": "both", "all_words": False, "search": "shortlist",
+        "command": "nearest", "x": "France", "y": "paris",
+        "alpha": 0.8, "direction": "both", "all_words": False,
         "top": 10, "offset": 0,
     }  # fmt: skip
 

@@ -14,7 +14,8 @@ from rich.text import Text
 from pair2vec.cli.messages import print_table
 from pair2vec.cli.prepare import prepare_command
 from pair2vec.cli.query_io import open_model
-from pair2vec.cli.train import train_command, vectors
+from pair2vec.cli.train import train_command
+from pair2vec.cli.vectors import vectors
 
 if TYPE_CHECKING:
     from pair2vec.api import Pair2vec

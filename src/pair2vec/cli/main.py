@@ -22,7 +22,8 @@ from pair2vec.cli.query import analogy, fill, nearest, neighbours, pair, score_c
 from pair2vec.cli.relate import relate
 from pair2vec.cli.serve import explorer, mcp, serve
 from pair2vec.cli.signals import Terminated
-from pair2vec.cli.train import teach_command, train_command, vectors
+from pair2vec.cli.train import teach_command, train_command
+from pair2vec.cli.vectors import vectors
 from pair2vec.errors import STOPPED, Pair2vecError
 from pair2vec.version import __version__
 

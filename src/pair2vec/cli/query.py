@@ -188,9 +188,14 @@ def analogy(  # noqa: PLR0913, PLR0917 - the options of a command
     b: Annotated[str | None, argument(help="What a goes with.")] = None,
     x: Annotated[str | None, argument(help="The word to find the partner of.")] = None,
     alpha: Annotated[
-        float,
-        typer.Option(min=0, max=1, help="The weight of the relation against the single words."),
-    ] = 0.5,
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="The weight of the relation against the single words.",
+            show_default="0.5; 0.4 where a word is composed",
+        ),
+    ] = None,
     direction: DirectionOption = "both",
     whitening: WhiteningOption = None,
     among: AmongOption = None,
@@ -203,14 +208,13 @@ def analogy(  # noqa: PLR0913, PLR0917 - the options of a command
     as_json: JsonOption = False,
 ) -> None:
     """Find the words that are to x as b is to a."""
+    from pair2vec.query.search import analogy_alpha
+
     check_stdin_once(a, among)
     checked_direction = _check_direction(direction)
     opened = open_model(model, whitening, vectors)
     known = known_words(opened, unknown, "skip")
     candidates = read_words(among, opened.vocabulary, unknown)
-    caption = (
-        f"score: {alpha:g} · cosine similarity of the pairs + {1 - alpha:g} · that of the words"
-    )
 
     def answer(a: str, b: str, x: str) -> CommandAnswer:
         matches = opened.analogy(
@@ -224,11 +228,17 @@ def analogy(  # noqa: PLR0913, PLR0917 - the options of a command
             search=cast("Search", search),
             all_words=all_words,
         )
-        scoring = {"alpha": alpha, "direction": direction, "whitening": whitening}
+        composed = opened.composed(a, b, x)
+        weight = analogy_alpha(alpha, composed=bool(composed))
+        caption = (
+            f"score: {weight:g} · cosine similarity of the pairs + {1 - weight:g} · that of the "
+            "words"
+        )
+        scoring = {"alpha": weight, "direction": direction, "whitening": whitening}
         choice = {"all_words": all_words or None, "among": among}
         query = query_record("analogy", opened, a=a, b=b, x=x, **scoring, **choice, top=top)
         table = RankingTable(f"{a} is to {b} as {x} is to …", matches, caption)
-        return ranked(query, table, opened.composed(a, b, x))
+        return ranked(query, table, composed)
 
     line = QueryFormat(("A", "B", "X"), vocabulary=known)
     answer_query((a, b, x), line, answer, as_json=as_json)

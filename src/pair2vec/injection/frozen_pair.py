@@ -127,7 +127,7 @@ class _Differences(LearnedPairNetwork):
     def compose(self, x: FloatArray, y: FloatArray) -> FloatArray:
         return x - y
 
-    def conditioned_on(self, word: int, role: Role) -> NoReturn:
+    def with_input(self, vector: FloatArray, role: Role) -> NoReturn:
         raise AssertionError("whitening takes the vectors of pairs alone")
 
     def followed_by(self, layer: LinearLayer) -> NoReturn:

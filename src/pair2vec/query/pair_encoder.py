@@ -156,9 +156,13 @@ class PairNetwork(ABC):
         del y
         return np.empty((len(x), 0), np.float32)
 
-    @abstractmethod
     def conditioned_on(self, word: int, role: Role) -> "ConditionalPairNetwork":
         """R with `word` fixed as x or as y."""
+        return self.with_input(self.inputs(np.array([word]))[0], role)
+
+    @abstractmethod
+    def with_input(self, vector: FloatArray, role: Role) -> "ConditionalPairNetwork":
+        """R with one input, (D,), fixed as that of x or of y."""
 
 
 class LearnedPairNetwork(PairNetwork):
@@ -214,13 +218,12 @@ class MlpPairNetwork(LearnedPairNetwork):
         hidden += self._bias
         return hidden
 
-    def conditioned_on(self, word: int, role: Role) -> "ConditionalPairNetwork":
+    def with_input(self, vector: FloatArray, role: Role) -> "ConditionalPairNetwork":
         """The word becomes part of the first layer.
 
         W₁[x; y; x∘y] = (W_y + W_p·diag x) y + Wₓx: with x fixed, the first layer is one of y alone,
         and costs no more than any other for the whole vocabulary.
         """
-        vector = self.inputs(np.array([word]))[0]
         own, other = self._weight_x, self._weight_y
         if role == "y":
             own, other = other, own
@@ -252,9 +255,8 @@ class MultiplyPairNetwork(LearnedPairNetwork):
     def compose(self, x: FloatArray, y: FloatArray) -> FloatArray:
         return self._output(x * y)
 
-    def conditioned_on(self, word: int, role: Role) -> "ConditionalPairNetwork":
+    def with_input(self, vector: FloatArray, role: Role) -> "ConditionalPairNetwork":
         del role
-        vector = self.inputs(np.array([word]))[0]
         product = LinearLayer(np.diag(vector), np.zeros_like(vector))
         return ConditionalPairNetwork((product.then(self._output),))
 
@@ -272,9 +274,8 @@ class DifferencePairNetwork(PairNetwork):
     def compose(self, x: FloatArray, y: FloatArray) -> FloatArray:
         return normalise(x - y)
 
-    def conditioned_on(self, word: int, role: Role) -> "ConditionalPairNetwork":
+    def with_input(self, vector: FloatArray, role: Role) -> "ConditionalPairNetwork":
         sign = np.float32(-1 if role == "x" else 1)
-        vector = self.inputs(np.array([word]))[0]
         identity = np.eye(self.dimension, dtype=np.float32)
         difference = LinearLayer(sign * identity, -sign * vector)
         return ConditionalPairNetwork((difference,), is_normalised=True)

@@ -38,6 +38,12 @@ SHORTLIST = 3_000
 LARGEST_WEIGHT = 1e9
 """Of similarity or frequency beside R·C: far below this already, nothing else counts."""
 
+ANALOGY_ALPHA, COMPOSED_ALPHA = 0.5, 0.4
+"""The weight of pair vectors in `analogy`; ``benchmarks/unknown_analogies.py`` chose that of
+questions with a composed word."""
+COMPOSED_NORM = 0.6
+"""Of the vectors of a, b and x in `analogy`, where one is composed and R is compared: the expected
+cosine of a composed vector with the word's own one (``benchmarks/unknown_analogies.py``)."""
 NEAREST_ALPHA = 0.8
 """The weight of pair vectors in `nearest`; ``benchmarks/nearest_choice.py`` chose it."""
 
@@ -180,19 +186,27 @@ class SlotScorer:
 
 
 class AnalogyScorer:
-    """α·cos(r_ab, r_xy) + (1 − α)·cos(b − a + x, y), for words as y (`eq:analogy_score`)."""
+    """α·cos(r_ab, r_xy) + (1 − α)·cos(b − a + x, y), for words as y (`eq:analogy_score`).
+
+    With a composed word among a, b and x, r is of vectors `COMPOSED_NORM` as long: composed from
+    its base, a word is nearer to that than words of its kind are, and R makes too much of it.
+    """
 
     def __init__(
         self, space: PairSpace, abx: Sequence[int], direction: Direction, alpha: float
     ) -> None:
         """Fix the ids of a, b and x."""
-        a, b, x = abx
+        ids = np.array(abx)
         pairs, self._alpha = space.whitened_pairs, alpha
         self._pairs, self._unit_words = space.pairs, space.unit_words
-        self._networks = [pairs.conditioned_on(x, role) for role in roles(direction)]
-        example = directed_vectors(pairs, np.array([a]), np.array([b]), direction)
-        self._targets = example.reshape(-1, pairs.dimension)
-        first, second, third = space.unit_inputs(np.array([a, b, x]))
+        inputs = pairs.inputs(ids)
+        if (ids >= pairs.words).any():
+            inputs *= np.float32(COMPOSED_NORM)
+        a, b, x = inputs[:, None]
+        self._networks = [pairs.with_input(x[0], role) for role in roles(direction)]
+        examples = {"x": (a, b), "y": (b, a)}
+        self._targets = [normalise(pairs.compose(*examples[role])) for role in roles(direction)]
+        first, second, third = space.unit_inputs(ids)
         self._offset = normalise(second - first + third)
         # Each direction has unit norm, so the cosine of both together is the mean of theirs.
         self._pair_weight = np.float32(alpha / len(self._networks))
@@ -200,13 +214,13 @@ class AnalogyScorer:
     def scores(self, ids: CandidateIds) -> FloatArray:
         total, inputs = self._offset_scores(ids), self._pairs.inputs(ids)
         for network, target in zip(self._networks, self._targets, strict=True):
-            total += self._pair_weight * network.cosines(inputs, target[None])[:, 0]
+            total += self._pair_weight * network.cosines(inputs, target)[:, 0]
         return total
 
     def approximate_scores(self, clusters: WordClusters) -> FloatArray:
         total = self._offset_scores(slice(None))
         for network, target in zip(self._networks, self._targets, strict=True):
-            cosine = after_normalising(dot_product(target))
+            cosine = after_normalising(dot_product(target[0]))
             total += self._pair_weight * clusters.approximate_scores(network, cosine)
         return total
 
@@ -360,6 +374,12 @@ def nearest_scores(
     weight = np.float32(alpha)
     scores = weight * pair_cosines(space.whitened_pairs, example, x, y, direction)
     return scores + (1 - weight) * offset_cosines(space, example, x, y)
+
+
+def analogy_alpha(alpha: float | None, *, composed: bool) -> float:
+    """The weight of pair vectors in an analogy; None is the default."""
+    default = COMPOSED_ALPHA if composed else ANALOGY_ALPHA
+    return default if alpha is None else check_alpha(alpha)
 
 
 def check_alpha(alpha: float) -> float:

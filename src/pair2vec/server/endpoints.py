@@ -15,7 +15,13 @@ from pair2vec.lexicon.evidence import EvidenceScorer, find_evidence
 from pair2vec.lexicon.inverted_index import InvertedIndex
 from pair2vec.query.composition import composed_json
 from pair2vec.query.plane import MOST_ARROWS
-from pair2vec.query.search import NEAREST_ALPHA, RelationMatch, slot_weights
+from pair2vec.query.search import (
+    ANALOGY_ALPHA,
+    COMPOSED_ALPHA,
+    NEAREST_ALPHA,
+    RelationMatch,
+    slot_weights,
+)
 from pair2vec.relations.check import game_questions
 from pair2vec.relations.relations import Relations
 from pair2vec.server.parameters import Parameter
@@ -367,7 +373,12 @@ ENDPOINTS = (
             _word("a"),
             _word("b"),
             _X,
-            _weight("alpha", "The weight of the relation against the single words.", 0.5),
+            _weight(
+                "alpha",
+                "The weight of the relation against the single words: by default "
+                f"{ANALOGY_ALPHA:g}, or {COMPOSED_ALPHA:g} where a word is composed.",
+                None,
+            ),
             _DIRECTION,
             _ALL_WORDS,
             _SEARCH,

@@ -21,7 +21,15 @@ from pair2vec.arrays import FloatArray
 from pair2vec.query import composition
 from pair2vec.query.context_encoder import OPEN_WORDS
 from pair2vec.query.pair_encoder import LinearLayer
-from pair2vec.query.search import PAPER_WEIGHTS, SHORTLIST, SLOT_WEIGHTS, WordClusters
+from pair2vec.query.search import (
+    ANALOGY_ALPHA,
+    COMPOSED_ALPHA,
+    COMPOSED_NORM,
+    PAPER_WEIGHTS,
+    SHORTLIST,
+    SLOT_WEIGHTS,
+    WordClusters,
+)
 from pair2vec.relations import alignment, negation, relations, sentence_features, word_forms
 from pair2vec.relations.features import NEAREST_EXAMPLES
 from pair2vec.relations.opposed import MOST_OF_SAME
@@ -43,6 +51,9 @@ def engine_files(model: Pair2vec) -> dict[str, bytes]:
         "constants": {
             "OPEN_WORDS": OPEN_WORDS,
             "SHORTLIST": SHORTLIST,
+            "ANALOGY_ALPHA": ANALOGY_ALPHA,
+            "COMPOSED_ALPHA": COMPOSED_ALPHA,
+            "COMPOSED_NORM": COMPOSED_NORM,
             "SLOT_WEIGHTS": SLOT_WEIGHTS._asdict(),
             "PAPER_WEIGHTS": PAPER_WEIGHTS._asdict(),
             "CANDIDATES": relations.CANDIDATES,

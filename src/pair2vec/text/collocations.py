@@ -108,7 +108,8 @@ def find_phrases(
         found = np.flatnonzero(counts >= min_count).tolist()
         phrases.update(listed[number] for number in found if number < len(listed))
     if config.find:
-        frequent, _ = most_frequent(totals(), words, config.min_count)
+        known = ((word, count) for word, count in totals() if count >= config.min_count)
+        frequent, _ = most_frequent(known, words, config.min_count)
         types = [word for word, _ in frequent if may_end_collocation(word)]
         for _ in range(PASSES):
             phrases.update(find_collocations(config, types, sorted(phrases), over_pieces))
@@ -236,7 +237,7 @@ def count_bigrams(piece: PieceFile, *, phrases: bytes, types: bytes) -> PieceBig
     ids, words = load_ids(piece)
     table, (type_ids, lengths) = _phrase_table(phrases), _type_ids(types)
     joined = join_phrases(ids, words, table)
-    found = numbers_of((*words, *table.phrases), type_ids)[joined]
+    found = np.concatenate([numbers_of(words, type_ids), _phrase_types(phrases, types)])[joined]
     is_type = found > 0
     starts = np.flatnonzero(is_type[:-1] & is_type[1:])
     left, right = found[starts], found[starts + 1]
@@ -253,6 +254,12 @@ def _type_ids(types: bytes) -> tuple[dict[str, int], NDArray[np.int8]]:
     words = _from_lines(types)
     lengths = np.array([0, *(1 + word.count(" ") for word in words)], np.int8)
     return {word: number for number, word in enumerate(words, start=1)}, lengths
+
+
+@lru_cache(maxsize=1)
+def _phrase_types(phrases: bytes, types: bytes) -> NDArray[np.int32]:
+    """The numbers of phrases among types, or 0; the same for every piece."""
+    return numbers_of(_phrase_table(phrases).phrases, _type_ids(types)[0])[1:]
 
 
 class BoundedCounts:

@@ -84,6 +84,9 @@ class Matches(NamedTuple):
     """(M,), of the phrases."""
 
 
+_NO_MATCHES = Matches(*np.zeros((3, 0), np.int64))
+
+
 class PhraseTable:
     """Phrases, to be found in arrays of ids: a trie with one sorted array of edges a level."""
 
@@ -124,27 +127,22 @@ class PhraseTable:
     def _edges(self, nodes: Int64Array, words: NDArray[np.integer]) -> Int64Array:
         return nodes * self._words + words
 
-    def own_words(
-        self, ids: NDArray[np.unsignedinteger], words: Sequence[str]
-    ) -> NDArray[np.int32]:
-        """The ids of a piece as those of `word_ids`; 0 for what is in no phrase, and at the end."""
-        table = numbers_of(words, self.word_ids)
-        own = np.zeros(len(ids) + 1, np.int32)
-        np.take(table, ids, out=own[:-1])
-        return own
-
-    def matches(self, own: NDArray[np.int32]) -> Iterator[Matches]:
-        """Every occurrence in ids of `own_words`, those of a length at a time, the shortest first.
+    def matches(self, ids: NDArray[np.unsignedinteger], words: Sequence[str]) -> Iterator[Matches]:
+        """Every occurrence in a piece, those of a length at a time, the shortest first.
 
         They may overlap.
         """
-        starts = np.flatnonzero(self._is_first[own[:-1]] & self._is_second[own[1:]])
-        nodes = own[starts].astype(np.int64)
+        # By words, of which there are fewer than tokens: 0 for what is in no phrase.
+        own = numbers_of(words, self.word_ids)
+        is_first, is_second = self._is_first[own], self._is_second[own]
+        starts = np.flatnonzero(is_first[ids[:-1]] & is_second[ids[1:]])
+        nodes = own[ids[starts]].astype(np.int64)
         for length, (edges, ends) in enumerate(self._levels, start=2):
+            inside = np.searchsorted(starts, len(ids) - length, side="right")
+            starts, nodes = starts[:inside], nodes[:inside]
             if not len(starts) or not len(edges):
                 return
-            # No word behind a word that is in a phrase is beyond the end, which is in none.
-            wanted = self._edges(nodes, own[starts + length - 1])
+            wanted = self._edges(nodes, own[ids[starts + length - 1]])
             may_be = np.flatnonzero(self._is_hash[_hash(wanted)])
             starts, wanted = starts[may_be], wanted[may_be]
             rows = np.minimum(np.searchsorted(edges, wanted), len(edges) - 1)
@@ -155,16 +153,14 @@ class PhraseTable:
             count = np.count_nonzero(is_end)
             yield Matches(starts[is_end], np.full(count, length), numbers[is_end])
 
-    def chosen(self, own: NDArray[np.int32]) -> Matches:
+    def chosen(self, ids: NDArray[np.unsignedinteger], words: Sequence[str]) -> Matches:
         """The occurrences that are joined, in the order of the text."""
-        lengths = np.zeros(len(own), np.int8)
-        numbers = np.zeros(len(own), np.int32)
-        for found in self.matches(own):
-            lengths[found.starts] = found.lengths
-            numbers[found.starts] = found.numbers
-        starts = np.flatnonzero(lengths)
-        chosen = starts[leftmost(starts, lengths[starts])]
-        return Matches(chosen, lengths[chosen], numbers[chosen])
+        by_length = [_NO_MATCHES, *self.matches(ids, words)]
+        found = Matches(*map(np.concatenate, zip(*reversed(by_length), strict=True)))
+        # Of those with one start the first, which is the longest.
+        starts, rows = np.unique(found.starts, return_index=True)
+        rows = rows[leftmost(starts, found.lengths[rows])]
+        return Matches(found.starts[rows], found.lengths[rows], found.numbers[rows])
 
 
 def leftmost(starts: NDArray[np.intp], lengths: NDArray[np.integer]) -> NDArray[np.bool_]:
@@ -192,7 +188,7 @@ def join_phrases(
     ids: NDArray[np.unsignedinteger], words: Sequence[str], table: PhraseTable
 ) -> NDArray[np.unsignedinteger]:
     """A piece's ids with each phrase as one: `len(words)` + 1 + n is phrase n of the table."""
-    starts, lengths, numbers = table.chosen(table.own_words(ids, words))
+    starts, lengths, numbers = table.chosen(ids, words)
     if not len(starts):
         return ids
     joined = ids.astype(np.uint32)
@@ -207,7 +203,7 @@ def joined_counts(
     ids: NDArray[np.unsignedinteger], words: Sequence[str], table: PhraseTable
 ) -> Int64Array:
     """How often each phrase is joined in a piece: (P,)."""
-    chosen = table.chosen(table.own_words(ids, words))
+    chosen = table.chosen(ids, words)
     return np.bincount(chosen.numbers, minlength=len(table.phrases))
 
 
@@ -216,7 +212,7 @@ def occurrences(
 ) -> Int64Array:
     """How often each phrase occurs in a piece, within longer ones, too: (P,)."""
     counts = np.zeros(len(table.phrases), np.int64)
-    for found in table.matches(table.own_words(ids, words)):
+    for found in table.matches(ids, words):
         counts += np.bincount(found.numbers, minlength=len(counts))
     return counts
 

@@ -378,12 +378,12 @@ def piece_ids(piece: PieceFile, *, vocabulary: bytes) -> Ids:
     worker makes the table once.
     """
     own_ids, words = load_ids(piece)
-    word_ids, phrases = _tables(vocabulary)
-    if phrases.phrases:
-        own_ids = join_phrases(own_ids, words, phrases)
-        words = [*words, *phrases.phrases]
+    word_ids, phrases, phrase_ids = _tables(vocabulary)
     ids = map(word_ids.get, words, repeat(PADDING))
     table = np.fromiter(chain([BOUNDARY], ids), np.uint32, len(words) + 1)
+    if phrases.phrases:
+        own_ids = join_phrases(own_ids, words, phrases)
+        table = np.concatenate([table, phrase_ids])
     tokens: Ids = table[own_ids]
     tokens = tokens[tokens != PADDING]
     is_end = tokens == BOUNDARY
@@ -394,7 +394,9 @@ def piece_ids(piece: PieceFile, *, vocabulary: bytes) -> Ids:
 
 
 @lru_cache(maxsize=1)
-def _tables(vocabulary: bytes) -> tuple[dict[str, int], PhraseTable]:
+def _tables(vocabulary: bytes) -> tuple[dict[str, int], PhraseTable, Ids]:
     lines = vocabulary.decode().split("\n")[:-1]
     word_ids = {line.partition("\t")[0]: word_id for word_id, line in enumerate(lines)}
-    return word_ids, PhraseTable(phrases_in(word_ids))
+    phrases = phrases_in(word_ids)
+    phrase_ids = np.fromiter(map(word_ids.__getitem__, phrases), np.uint32, len(phrases))
+    return word_ids, PhraseTable(phrases), phrase_ids

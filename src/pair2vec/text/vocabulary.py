@@ -205,9 +205,15 @@ def most_frequent(
     if include and include.min_count == 0:
         included.update(dict.fromkeys(include.words - included.keys(), 0))
     first = list(_ranked(included.items()))
-    others = list(islice(_ranked(candidates), limit))
+    # Most words are rarer than `min_count`, and of those only the examples need to be in order.
+    frequent: list[tuple[str, int]] = []
+    rare: list[tuple[str, int]] = []
+    for entry in candidates:
+        (frequent if entry[1] >= min_count else rare).append(entry)
+    others = list(islice(_ranked(frequent), limit))
     room = max(0, size - len(first))
-    kept = [entry for entry in others[:room] if entry.frequency >= min_count]
+    kept = others[:room]
+    others += islice(_ranked(rare), examples)
     left = [*(entry for entry in first[size:] if entry.frequency), *others[len(kept) :]]
     return VocabularySelection(
         list(_ranked([*first[:size], *kept])), list(islice(_ranked(left), examples))

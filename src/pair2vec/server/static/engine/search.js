@@ -139,7 +139,7 @@ export class WordSearch {
   #logFrequencies = null;
 
   /** @param constants Of `engine.json`. */
-  constructor(space, tensors, { SHORTLIST, COMPOSED_NORM = 1 }) {
+  constructor(space, tensors, { SHORTLIST, COMPOSED_NORM }) {
     this.space = space;
     this.shortlist = SHORTLIST; // so many words are scored exactly
     this.composedNorm = COMPOSED_NORM;
