@@ -13,7 +13,7 @@ relation and shuffled, and their probability is not shown.
 Defaults were chosen on *technology* ("development"): `fit` fits the weights of
 `pair2vec.lexicon.calibration` to its judgements. Figures are of *medicine* ("reporting"), drawn
 after that and judged once. The fields, by the last word of a title, and these rules were written
-down before the first link was judged.
+down before a link of medicine was drawn.
 
 The rule of judging. A link is right if a native speaker with a dictionary would accept the sentence
 of the relation's definition for some common sense of both words, of the field or not. Number and
@@ -64,7 +64,7 @@ from pair2vec.lexicon.build import (
     build_lexicon,
     check_against_wordnet,
 )
-from pair2vec.lexicon.calibration import CandidateCalibration, fit_logistic, sigmoid
+from pair2vec.lexicon.calibration import SIMILAR, CandidateCalibration, fit_logistic, sigmoid
 from pair2vec.lexicon.candidates import keywords
 from pair2vec.lexicon.export import ExportConfig, LexiconEntry
 from pair2vec.lexicon.inverted_index import open_index
@@ -103,8 +103,8 @@ THRESHOLDS = (0.60, 0.65, 0.70, 0.75, 0.80)
 AIM = 0.85
 FOLDS, REPEATS = 10, 5
 SHARED, OWN = 0.01, 1.0
-"""The precision of the prior of the weights and the common intercept, and of the difference of the
-intercept of a relation from it."""
+"""The precision of the prior of the weights and of the intercepts that the relations of similar
+words have in common, and the others; and of the difference of a relation's own from it."""
 
 FeatureColumns = ("logit", "cosine", "support")
 
@@ -257,11 +257,12 @@ def fit(arguments: argparse.Namespace) -> None:
     design = design_matrix(judged, relations)
     labels = np.array([row.right for row in judged], np.float64)
     weights = fitted(design, labels)
-    shared, own = weights[3], weights[4:]
-    print(f"WEIGHTS = ({', '.join(f'{value:.3f}' for value in weights[:3])})")
-    print(f"INTERCEPT = {shared:.3f}")
+    weighted, similar, other, own = np.split(weights, [3, 4, 5])
+    print(f"WEIGHTS = ({', '.join(f'{value:.3f}' for value in weighted)})")
+    print(f"INTERCEPT = {other[0]:.3f}")
     intercepts = ", ".join(
-        f'"{name}": {shared + value:.3f}' for name, value in zip(relations, own, strict=True)
+        f'"{name}": {value + (similar if name in SIMILAR else other)[0]:.3f}'
+        for name, value in zip(relations, own, strict=True)
     )
     print(f"INTERCEPTS = {{{intercepts}}}")
     held_out = cross_validated(design, labels)
@@ -272,14 +273,15 @@ def fit(arguments: argparse.Namespace) -> None:
 
 
 def design_matrix(judged: Sequence[Judged], relations: Sequence[str]) -> NDArray[np.float64]:
-    """Features, a common intercept and one of each relation: (N, 4 + K)."""
-    own = [[row.link.relation == name for name in relations] for row in judged]
-    features = [row.features for row in judged]
-    return np.column_stack([features, np.ones(len(judged)), np.array(own, np.float64)])
+    """Features, two common intercepts and one of each relation: (N, 5 + K)."""
+    own = np.array([[row.link.relation == name for name in relations] for row in judged])
+    similar = np.array([row.link.relation in SIMILAR for row in judged])
+    features = np.array([row.features for row in judged])
+    return np.column_stack([features, similar, ~similar, own]).astype(np.float64)
 
 
 def fitted(design: NDArray[np.float64], labels: NDArray[np.float64]) -> NDArray[np.float64]:
-    precision = np.array([SHARED] * 4 + [OWN] * (design.shape[1] - 4))
+    precision = np.array([SHARED] * 5 + [OWN] * (design.shape[1] - 5))
     return fit_logistic(design, labels, np.zeros(len(precision)), precision)
 
 
@@ -304,7 +306,9 @@ def table(arguments: argparse.Namespace) -> None:
         by_sample[row.sample].append(row)
     for sample, judged in by_sample.items():
         print(f"\n{sample}")
-        names = sorted({row.link.relation for row in judged}, key=lambda name: -_count(judged, name))
+        names = sorted(
+            {row.link.relation for row in judged}, key=lambda name: -_count(judged, name)
+        )
         for name in names:
             print_row(name, [row for row in judged if row.link.relation == name])
         print_row("all", judged)
