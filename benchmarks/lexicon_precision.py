@@ -106,7 +106,9 @@ SHARED, OWN = 0.01, 1.0
 """The precision of the prior of the weights and of the intercepts that the relations of similar
 words have in common, and the others; and of the difference of a relation's own from it."""
 
-FeatureColumns = ("logit", "cosine", "support")
+FEATURES = ("logit", "cosine", "support", "related")
+"""Of `CandidateCalibration`, columns of the judgements."""
+SHARED_COLUMNS = len(FEATURES) + 2
 
 
 class Link(NamedTuple):
@@ -162,7 +164,7 @@ def draw_sample(arguments: argparse.Namespace) -> None:
     features = link_features(drawn)
     with arguments.out.open("w", encoding="utf-8") as out:
         writer = csv.writer(out, "excel-tab", lineterminator="\n")
-        writer.writerow(["sample", *Link._fields, "right", *FeatureColumns])
+        writer.writerow(["sample", *Link._fields, "right", *FEATURES])
         for link, row in zip(drawn, features, strict=True):
             writer.writerow([field, *link, "", *(f"{value:.4f}" for value in row)])
 
@@ -226,7 +228,7 @@ def link_of(entry: LexiconEntry) -> Link:
 
 
 def link_features(links: Sequence[Link]) -> NDArray[np.float64]:
-    """What the calibration of the bundled model is fitted to, (N, 3)."""
+    """What the calibration of the bundled model is fitted to, (N, 4)."""
     model = load()
     relations = model.relations()
     x, y, _ = model.space.look_up_pairs([(link.x, link.y) for link in links], "error")
@@ -243,7 +245,7 @@ def read_judgements(path: Path) -> list[Judged]:
                 row["sample"],
                 Link(row["x"], row["relation"], row["y"]),
                 row["right"] == "1",
-                [float(row[name]) for name in FeatureColumns],
+                [float(row[name]) for name in FEATURES],
             )
             for row in csv.DictReader(file, delimiter="\t")
             if row["right"]
@@ -257,7 +259,7 @@ def fit(arguments: argparse.Namespace) -> None:
     design = design_matrix(judged, relations)
     labels = np.array([row.right for row in judged], np.float64)
     weights = fitted(design, labels)
-    weighted, similar, other, own = np.split(weights, [3, 4, 5])
+    weighted, similar, other, own = np.split(weights, [4, 5, SHARED_COLUMNS])
     print(f"WEIGHTS = ({', '.join(f'{value:.3f}' for value in weighted)})")
     print(f"INTERCEPT = {other[0]:.3f}")
     intercepts = ", ".join(
@@ -273,7 +275,7 @@ def fit(arguments: argparse.Namespace) -> None:
 
 
 def design_matrix(judged: Sequence[Judged], relations: Sequence[str]) -> NDArray[np.float64]:
-    """Features, two common intercepts and one of each relation: (N, 5 + K)."""
+    """Features, two common intercepts and one of each relation: (N, 6 + K)."""
     own = np.array([[row.link.relation == name for name in relations] for row in judged])
     similar = np.array([row.link.relation in SIMILAR for row in judged])
     features = np.array([row.features for row in judged])
@@ -281,7 +283,7 @@ def design_matrix(judged: Sequence[Judged], relations: Sequence[str]) -> NDArray
 
 
 def fitted(design: NDArray[np.float64], labels: NDArray[np.float64]) -> NDArray[np.float64]:
-    precision = np.array([SHARED] * 5 + [OWN] * (design.shape[1] - 5))
+    precision = np.array([SHARED] * SHARED_COLUMNS + [OWN] * (design.shape[1] - SHARED_COLUMNS))
     return fit_logistic(design, labels, np.zeros(len(precision)), precision)
 
 

@@ -2,15 +2,17 @@
 
 A relation head is calibrated on pairs of a list. Candidates are other pairs: similar or close to
 each other in a text, and of the likeliest of them far fewer are right than it says. So its
-probability P(r | x, y) is corrected by a logistic regression on three features of a pair:
+probability P(r | x, y) is corrected by a logistic regression on four features of a pair:
 
 - logit P(r | x, y);
 - the cosine similarity of x and y, for `SIMILAR`, and 0 for other relations;
 - the support: the mean of logit P(r | x', y) over the words x' most similar to x, and of
   logit P(r | x, y') over those most similar to y. A *rotor* is a part of a *turbine*, since it is
-  one of an *engine* and a *compressor*, too; what holds of no similar pair is mostly an error.
+  one of an *engine* and a *compressor*, too; what holds of no similar pair is mostly an error;
+- the log odds that x and y are in any relation, by the relations that are fitted to examples and
+  patterns: they were taught by neither WordNet nor a language model, and err elsewhere.
 
-All three are the same for [y, x] and the inverse of r. `benchmarks/lexicon_precision.py` fits the
+All four are the same for [y, x] and the inverse of r. `benchmarks/lexicon_precision.py` fits the
 weights to links that were judged.
 
 Shapes: N pairs, V words, K relations, F features.
@@ -21,7 +23,7 @@ from numpy.typing import NDArray
 
 from pair2vec.api import Pair2vec
 from pair2vec.arrays import FloatArray, IntArray
-from pair2vec.relations.definitions import RelationDefinition
+from pair2vec.relations.definitions import RelationDefinition, fitted_definitions
 from pair2vec.relations.relations import Relations
 from pair2vec.relations.word_forms import is_form
 
@@ -30,18 +32,18 @@ SIMILAR = frozenset(("synonym", "antonym", "hypernym", "hyponym", "co-hyponym"))
 SUPPORTING = 4
 """Words similar to x, and to y, that a relation is looked up for."""
 
-WEIGHTS = (0.495, 6.595, 0.588)
+WEIGHTS = (0.310, 2.795, 0.562, 0.283)
 """Of the features."""
-INTERCEPT = -0.795
+INTERCEPT = -0.510
 """Of relations that were not judged."""
 INTERCEPTS: dict[str, float] = {
-    "antonym": -4.164,
-    "co-hyponym": -3.950,
-    "hypernym": -4.417,
-    "made-of": -0.777,
-    "occupation": -0.882,
-    "part": -0.735,
-    "synonym": -3.659,
+    "antonym": -2.548,
+    "co-hyponym": -1.475,
+    "hypernym": -2.072,
+    "made-of": -0.890,
+    "occupation": -0.397,
+    "part": -0.247,
+    "synonym": -1.560,
 }
 """Of those that were: by the name of the relation or of its inverse."""
 
@@ -59,6 +61,7 @@ class CandidateCalibration:
     def __init__(self, model: Pair2vec, relations: Relations, unrelated: float | None) -> None:
         """For the relations of a model's head; `unrelated` as in `Relations.predict_proba`."""
         self._relations, self._unrelated = relations, unrelated
+        self._fitted = Relations(fitted_definitions(), model.space)
         self._words, self._vectors = model.vocabulary.words, model.unit_words
         spelled = enumerate(self._words[: len(self._vectors)])
         self._others = np.array([row for row, word in spelled if word.isalpha()], np.intp)
@@ -84,13 +87,15 @@ class CandidateCalibration:
     def features(
         self, x: IntArray, y: IntArray, relations: IntArray, probabilities: FloatArray
     ) -> NDArray[np.float64]:
-        """What the correction is computed from, (N, 3); arguments as of `corrected`."""
+        """What the correction is computed from, (N, 4); arguments as of `corrected`."""
         logits = logit(probabilities)
         cosines = np.einsum("nd,nd->n", self._vectors[x], self._vectors[y])
         sides = self._support(x, y, relations), self._support(y, x, relations, swapped=True)
         # A word that resembles no other supports nothing and opposes nothing.
         support = np.mean([np.where(np.isnan(side), logits, side) for side in sides], axis=0)
-        return np.column_stack([logits, cosines * self._are_similar[relations], support])
+        related = -logit(self._fitted.probabilities(x, y)[:, -1])
+        cosines *= self._are_similar[relations]
+        return np.column_stack([logits, cosines, support, related])
 
     def _support(
         self, words: IntArray, others: IntArray, relations: IntArray, *, swapped: bool = False
