@@ -71,7 +71,7 @@ def lexicon(  # noqa: PLR0913, PLR0917 - the options of a command
     relations: RelationsOption = None,
     probability: Annotated[
         float, typer.Option(min=0, max=1, help="The lowest probability of an entry.")
-    ] = 0.65,
+    ] = 0.8,
     unrelated: Annotated[
         float | None,
         typer.Option(

@@ -67,7 +67,7 @@ class LexiconConfig:
 
     relations: tuple[str, ...] = ()
     """Which are wanted; none means all."""
-    probability: float = 0.65
+    probability: float = 0.8
     """The least of an entry."""
     unrelated: float | None = None
     """The share of candidates that have none of the relations.
