@@ -6,9 +6,9 @@
 
 `sample` takes the articles of CORPORA (a folder of ``*.txt.xz``: a title line, paragraphs, a blank
 line) whose title is of a field, prepares them, builds a lexicon of 2 000 keywords with the defaults
-of `pair2vec lexicon`, and draws 500 of its links, each with the same probability. A link is an entry
-and its inverse: *rotor whole turbine* is *turbine part rotor*. Links to be judged are sorted by
-relation and shuffled, and their probability is not shown.
+of `pair2vec lexicon`, and draws 500 of its links, each with the same probability. A link is an
+entry and its inverse: *rotor whole turbine* is *turbine part rotor*. Links are judged in a random
+order within a relation, and without the numbers that are written beside them.
 
 Defaults were chosen on *technology* ("development"): `fit` fits the weights of
 `pair2vec.lexicon.calibration` to its judgements. Figures are of *medicine* ("reporting"), drawn
@@ -21,7 +21,7 @@ tense do not count. Also:
 
 - synonym: one can replace the other in some common sentence and say nearly the same, so that both
   are of one part of speech: *calculate* and *calculation* are none;
-- antonym: opposite sides of one scale, or complements; the degree does not count (*fast*, *slower*);
+- antonym: opposite sides of one scale, or complements; degrees do not count (*fast*, *slower*);
 - hypernym: a genus at any height that is true of x, also an abstract one (*quality*, *amount*,
   *change*), and the class of a name; not its field, product, user, part, material or cause;
 - co-hyponym: kinds or instances of one nameable thing, less general than *thing*, *person*,
@@ -40,7 +40,6 @@ case, most of them general ones; the model has read the articles.
 
 import argparse
 import csv
-import json
 import lzma
 import random
 import re
@@ -66,8 +65,9 @@ from pair2vec.lexicon.build import (
 )
 from pair2vec.lexicon.calibration import SIMILAR, CandidateCalibration, fit_logistic, sigmoid
 from pair2vec.lexicon.candidates import keywords
-from pair2vec.lexicon.export import ExportConfig, LexiconEntry
+from pair2vec.lexicon.export import ExportConfig
 from pair2vec.lexicon.inverted_index import open_index
+from pair2vec.lexicon.thesaurus import LexiconEntry
 from pair2vec.model.resolve import find_model
 from pair2vec.text.corpus import Corpus, open_corpus
 from pair2vec.text.prepare import PrepareConfig, prepare

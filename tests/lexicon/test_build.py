@@ -24,7 +24,8 @@ from pair2vec.lexicon.build import (
     build_part,
     check_against_wordnet,
 )
-from pair2vec.lexicon.export import ExportConfig, LexiconEntry
+from pair2vec.lexicon.export import ExportConfig
+from pair2vec.lexicon.thesaurus import LexiconEntry
 from pair2vec.wordnet.dictionary import WordNet
 
 WORDS = """

@@ -25,9 +25,10 @@ from pair2vec.errors import UsageError
 from pair2vec.lexicon.calibration import CandidateCalibration
 from pair2vec.lexicon.candidates import CandidatePairs, Terms, find_terms
 from pair2vec.lexicon.evidence import EvidenceScorer, find_evidence
-from pair2vec.lexicon.export import ExportConfig, LexiconEntry, export_lexicon
+from pair2vec.lexicon.export import ExportConfig, export_lexicon
 from pair2vec.lexicon.inverted_index import InvertedIndex, open_index
 from pair2vec.lexicon.review import Judgement, Review, read_review
+from pair2vec.lexicon.thesaurus import LexiconEntry
 from pair2vec.model.folder import load_model
 from pair2vec.relations.definitions import NONE
 from pair2vec.runtime.checksums import read_checksums, strict_json, with_checksums
@@ -146,8 +147,11 @@ def build_lexicon(
                 parts[part.first] = part
                 report(sum(p.last - p.first for p in parts.values()), len(inputs.terms))
         entries = [entry for first in sorted(parts) for entry in parts[first].entries]
+        vocabulary = open_corpus(inputs.corpus).vocabulary
+        known = (word for word in inputs.terms if word in vocabulary.ids)
+        frequency = {word: int(vocabulary.counts[vocabulary.ids[word]]) for word in known}
         with writing(out) as file:
-            for line in export_lexicon(entries, export):
+            for line in export_lexicon(entries, export, frequency):
                 file.write(line.encode())
         shutil.rmtree(state)
     return entries
