@@ -1,6 +1,7 @@
 """What is asserted of entries goes together, by SKOS and by the rules of qSKOS."""
 
 import importlib.util
+from itertools import combinations
 from pathlib import Path
 from types import ModuleType
 
@@ -100,19 +101,23 @@ def test_no_rule_finds_an_error_in_what_is_exported(entries: list[LexiconEntry])
     assert not errors or (errors.keys() == {"omitted top concepts"} and not entries)
 
 
+@pytest.mark.parametrize("accepted", [False, True])
 @settings(max_examples=100)
-@given(ENTRIES_OF_FEW_WORDS)
-def test_terms_of_one_concept_are_all_synonyms_of_each_other(entries: list[LexiconEntry]) -> None:
+@given(entries=ENTRIES_OF_FEW_WORDS)
+def test_terms_of_one_concept_are_all_synonyms_of_each_other(
+    accepted: bool, entries: list[LexiconEntry]
+) -> None:
+    entries = [one._replace(accepted=accepted) for one in entries]
     thesaurus = Thesaurus(entries, same=0.5)
     assert sorted(word for terms in thesaurus.terms.values() for word in terms) == sorted(
-        {word for entry in entries for word in (entry.x, entry.y)}
+        {word for one in entries for word in (one.x, one.y)}
     )
-    known = {entry.pair: entry for entry in entries}
     for terms in thesaurus.terms.values():
-        for x in terms:
-            for y in terms:
-                if x != y:
-                    assert known[frozenset((x, y))].relation == "synonym"
+        for pair in map(frozenset, combinations(terms, 2)):
+            known = [one for one in entries if one.pair == pair]
+            assert all(one.relation == "synonym" for one in known)
+            # What a person accepted is transitive.
+            assert accepted or max(one.certainty for one in known) >= 0.5
 
 
 def test_the_most_frequent_synonym_is_the_preferred_label() -> None:

@@ -10,10 +10,11 @@ probability P(r | x, y) is corrected by a logistic regression on four features o
   logit P(r | x, y') over those most similar to y. A *rotor* is a part of a *turbine*, since it is
   one of an *engine* and a *compressor*, too; what holds of no similar pair is mostly an error;
 - the log odds that x and y are in any relation, by the relations that are fitted to examples and
-  patterns: they were taught by neither WordNet nor a language model, and err elsewhere.
+  patterns: they were taught by neither WordNet nor a language model, and err elsewhere. With a
+  model that does not know their examples, logit P(r | x, y) stands for it.
 
-All four are the same for [y, x] and the inverse of r. `benchmarks/lexicon_precision.py` fits the
-weights to links that were judged.
+The first three are the same for [y, x] and the inverse of r, the last one nearly.
+`benchmarks/lexicon_precision.py` fits the weights to links that were judged.
 
 Shapes: N pairs, V words, K relations, F features.
 """
@@ -23,6 +24,7 @@ from numpy.typing import NDArray
 
 from pair2vec.api import Pair2vec
 from pair2vec.arrays import FloatArray, IntArray
+from pair2vec.errors import UsageError
 from pair2vec.relations.definitions import RelationDefinition, fitted_definitions
 from pair2vec.relations.relations import Relations
 from pair2vec.relations.word_forms import is_form
@@ -61,12 +63,12 @@ class CandidateCalibration:
     def __init__(self, model: Pair2vec, relations: Relations, unrelated: float | None) -> None:
         """For the relations of a model's head; `unrelated` as in `Relations.predict_proba`."""
         self._relations, self._unrelated = relations, unrelated
-        self._fitted = Relations(fitted_definitions(), model.space)
+        self._fitted = _fitted_relations(model)
         self._words, self._vectors = model.vocabulary.words, model.unit_words
         spelled = enumerate(self._words[: len(self._vectors)])
         self._others = np.array([row for row, word in spelled if word.isalpha()], np.intp)
         self._similar: dict[int, list[int]] = {}
-        self._intercepts = np.array([_intercept(known) for known in relations.definitions])
+        self._intercepts = np.array([intercept(known) for known in relations.definitions])
         self._are_similar = np.array([name in SIMILAR for name in relations.names[:-1]])
 
     def corrected(
@@ -93,7 +95,7 @@ class CandidateCalibration:
         sides = self._support(x, y, relations), self._support(y, x, relations, swapped=True)
         # A word that resembles no other supports nothing and opposes nothing.
         support = np.mean([np.where(np.isnan(side), logits, side) for side in sides], axis=0)
-        related = -logit(self._fitted.probabilities(x, y)[:, -1])
+        related = -logit(self._fitted.probabilities(x, y)[:, -1]) if self._fitted else logits
         cosines *= self._are_similar[relations]
         return np.column_stack([logits, cosines, support, related])
 
@@ -140,7 +142,18 @@ class CandidateCalibration:
                 self._similar[word] = [other for other in ordered if other != word]
 
 
-def _intercept(relation: RelationDefinition) -> float:
+def _fitted_relations(model: Pair2vec) -> Relations | None:
+    """The built-in relations by examples; None if the model knows none of the examples of one."""
+    relations = Relations(fitted_definitions(), model.space)
+    try:
+        relations.probabilities(*np.zeros((2, 1), np.intp))
+    except UsageError:
+        return None
+    return relations
+
+
+def intercept(relation: RelationDefinition) -> float:
+    """The intercept of a relation, or of its inverse."""
     own = INTERCEPTS.get(relation.name)
     return INTERCEPTS.get(relation.inverse, INTERCEPT) if own is None else own
 
