@@ -218,6 +218,19 @@ def test_synonyms_that_are_antonyms_read_backwards_are_not_in_solr() -> None:
     assert text_of(entries, "solr") == "buy => buy,purchase\npurchase => purchase,buy\n"
 
 
+def test_of_two_antonyms_a_line_of_solr_has_the_likelier_synonym() -> None:
+    entries = [
+        LexiconEntry("light", "synonym", "dim", 0.85, []),
+        LexiconEntry("light", "synonym", "bright", 0.9, []),
+        LexiconEntry("bright", "antonym", "dim", 0.8, []),
+    ]
+    assert text_of(entries, "solr").splitlines() == [
+        "bright => bright,light",
+        "dim => dim,light",
+        "light => light,bright",
+    ]
+
+
 def read_solr(text: str) -> dict[str, list[str]]:
     """As Lucene's SolrSynonymParser reads explicit mappings."""
 
