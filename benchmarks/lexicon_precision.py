@@ -10,10 +10,12 @@ of `pair2vec lexicon`, and draws 500 of its links, each with the same probabilit
 entry and its inverse: *rotor whole turbine* is *turbine part rotor*. Links are judged in a random
 order within a relation, and without the numbers that are written beside them.
 
-Defaults were chosen on *technology* ("development"): `fit` fits the weights of
-`pair2vec.lexicon.calibration` to its judgements. Figures are of *medicine* ("reporting"), drawn
-after that and judged once. The fields, by the last word of a title, and these rules were written
-down before a link of medicine was drawn.
+There were two rounds, each by weights that `fit` had fitted for `pair2vec.lexicon.calibration` to the
+judgements before it. In the first, defaults were chosen on *technology*, and 500 links of *medicine*
+judged once: 81.0 % were right, but 28.8 % of 73 parts. So medicine joined the development, the
+weights were fitted again, and 500 links of a third field, *nature*, are the figures to report. The
+fields, by the last word of a title, and the rules were written down before a link of the field to
+report was drawn.
 
 The rule of judging. A link is right if a native speaker with a dictionary would accept the sentence
 of the relation's definition for some common sense of both words, of the field or not. Number and
@@ -29,7 +31,7 @@ tense do not count. Also:
 - part: a piece that an x has; made-of: what an x is made of or contains as a substance;
 - occupation: x is a person, and y what this person did for a living.
 
-The rule of choosing. Weights are fitted with all development judgements. The default of
+The rule of choosing. Weights are fitted to all development judgements. The default of
 `--probability` is the lowest of 0.60, 0.65, 0.70, 0.75 and 0.80 from which on 85 % of the judged
 development links are right, each by weights that were fitted without it (ten folds): five points
 more than the 80 % that are aimed at, as another field will do worse.
@@ -85,8 +87,18 @@ FIELDS = {
         r"|turbine|pump|valve|steel|alloy|plastic|paper|glass|concrete|fuel|propulsion|rocket"
         r"|spacecraft|satellite)s?$"
     ),
+    "nature": re.compile(
+        r"(?:saur|saurus|phyte|phyta|aceae|idae)$"
+        r"|\b(?:animal|mammal|bird|fish|insect|reptile|amphibian|spider|snake|frog|shark|whale|bear"
+        r"|cat|dog|horse|cattle|sheep|goat|pig|monkey|ape|bat|rat|mouse|owl|eagle|duck|goose|tree"
+        r"|plant|flower|grass|fern|moss|fungus|mushroom|alga|algae|fruit|seed|leaf|root|vegetable"
+        r"|grain|rice|wheat|bean|nut|forest|rock|mineral|stone|crystal|soil|volcano|earthquake"
+        r"|glacier|river|lake|ocean|sea|island|desert|climate|weather|cloud|storm|wind|rain"
+        r"|season)s?$"
+    ),
 }
-"""What titles end in; an article of medicine is of no other field."""
+"""What titles end in; an article is of the first field that fits."""
+REPORTING = "nature"
 JUDGEMENTS = Path(__file__).with_name("lexicon_judgements.tsv")
 KEYWORDS = 2_000
 SAMPLED = 500
@@ -254,7 +266,7 @@ def read_judgements(path: Path) -> list[Judged]:
 
 def fit(arguments: argparse.Namespace) -> None:
     """Print the weights for the development judgements, and what each threshold would give."""
-    judged = [row for row in read_judgements(arguments.judgements) if row.sample != "medicine"]
+    judged = [row for row in read_judgements(arguments.judgements) if row.sample != REPORTING]
     relations = sorted({row.link.relation for row in judged})
     design = design_matrix(judged, relations)
     labels = np.array([row.right for row in judged], np.float64)
