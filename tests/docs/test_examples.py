@@ -54,8 +54,8 @@ def test_questions_are_answered() -> None:
 def test_a_lexicon_names_opposites_and_shows_where_the_text_says_so(tmp_path: Path) -> None:
     printed = printed_by("opposites_lexicon.py", tmp_path / "made" / "here")
     lines = [" ".join(line.split()) for line in printed.splitlines()]
-    assert "hot antonym cold 0.97 the water was neither hot nor cold." in lines
-    assert "paris located-in france 0.98 paris is the capital of france." in lines
+    assert "hot antonym cold 0.96 the water was neither hot nor cold." in lines
+    assert "paris located-in france 0.95 paris is the capital of france." in lines
     assert (tmp_path / "made" / "here" / "lexicon.tsv").exists()
 
 

@@ -23,8 +23,12 @@ from pair2vec.lexicon.calibration import fit_logistic, logit, sigmoid
 from pair2vec.lexicon.export import REVIEW_COLUMNS
 
 _REQUIRED = ("x", "relation", "y", *REVIEW_COLUMNS)
-_PRIOR_PRECISION = 1.0
-"""Of the slope, which is 1 a priori, and of each intercept, which is 0."""
+SLOPE_PRECISION, INTERCEPT_PRECISION = 100.0, 1.0
+"""Of the prior of the slope, which is 1, and of each intercept, which is 0.
+
+A reviewer marks errors that look probable, and adds what the model missed: by such marks alone, its
+probabilities would mean nothing, and all entries without a mark would go. Relations may be wrong.
+"""
 
 
 class Judgement(NamedTuple):
@@ -158,5 +162,6 @@ def fit_correction(
     features[np.arange(len(labels)), 1 + relations] = 1
     prior = np.zeros(1 + count)
     prior[0] = 1
-    weights = fit_logistic(features, labels, prior, _PRIOR_PRECISION)
+    precision = np.array([SLOPE_PRECISION] + [INTERCEPT_PRECISION] * count)
+    weights = fit_logistic(features, labels, prior, precision)
     return float(weights[0]), weights[1:]
