@@ -73,6 +73,7 @@ from pair2vec.lexicon.export import ExportConfig
 from pair2vec.lexicon.inverted_index import open_index
 from pair2vec.lexicon.thesaurus import LexiconEntry
 from pair2vec.model.resolve import find_model
+from pair2vec.relations.definitions import read_definitions
 from pair2vec.text.corpus import Corpus, open_corpus
 from pair2vec.text.prepare import PrepareConfig, prepare
 from pair2vec.wordnet.dictionary import WordNet
@@ -104,15 +105,14 @@ REPORTING = "nature"
 JUDGEMENTS = Path(__file__).with_name("lexicon_judgements.tsv")
 KEYWORDS = 2_000
 SAMPLED = 500
+NAMED = {known.name: known for known in read_definitions()}
 INVERSES = {
-    "hyponym": "hypernym",
-    "whole": "part",
-    "location-of": "located-in",
-    "material-of": "made-of",
-    "occupation-of": "occupation",
+    known.inverse: name
+    for name, known in NAMED.items()
+    if [*NAMED].index(known.inverse) > [*NAMED].index(name)
 }
-"""Relations of which a link is named by the inverse."""
-SYMMETRIC = ("synonym", "antonym", "co-hyponym")
+"""Relations of which a link is named by the inverse, which is defined before them."""
+SYMMETRIC = frozenset(name for name, known in NAMED.items() if known.symmetric)
 THRESHOLDS = (0.60, 0.65, 0.70, 0.75, 0.80)
 AIM = 0.85
 FOLDS, REPEATS = 10, 5

@@ -65,8 +65,10 @@ def test_a_thesaurus_is_checked_and_its_faults_are_named(tmp_path: Path) -> None
     for base, code in (("https://example.org/t/", 0), ("urn:x-example:t#", 1)):
         config = ExportConfig(file_format="ttl", base_uri=base)
         (tmp_path / "tin.ttl").write_text("".join(export_lexicon([entry], config)))
-        command = [sys.executable, "-W", "error", EXAMPLES / "check_skos.py", tmp_path / "tin.ttl"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        command = [sys.executable, "-W", "error", str(EXAMPLES / "check_skos.py")]
+        done = subprocess.run(
+            [*command, tmp_path / "tin.ttl"], capture_output=True, text=True, check=False
+        )
         assert done.returncode == code, done.stderr
         found = "" if not code else f": {base}term/metal, {base}term/tin"
         assert f"{2 * code:5}  HTTP URI scheme violation{found}\n" in done.stdout
