@@ -67,7 +67,7 @@ class CandidateCalibration:
         self._fitted = _fitted_relations(model)
         self._words, self._vectors = model.vocabulary.words, model.unit_words
         spelled = enumerate(self._words[: len(self._vectors)])
-        self._others = np.array([row for row, word in spelled if word.isalpha()], np.intp)
+        self._no_words = np.array([row for row, word in spelled if not word.isalpha()], np.intp)
         self._similar: dict[int, list[int]] = {}
         self._intercepts = np.array([intercept(known) for known in relations.definitions])
         self._are_similar = np.array([name in SIMILAR for name in relations.names[:-1]])
@@ -132,14 +132,14 @@ class CandidateCalibration:
     def _find_similar(self, words: IntArray) -> None:
         """Look up the words most similar to some, best first, once for each."""
         new = np.array(sorted({*words.tolist()} - self._similar.keys()), np.intp)
-        vectors = self._vectors[self._others]
-        most = min(_SIMILAR_WORDS + 1, len(self._others))
+        most = min(_SIMILAR_WORDS + 1, len(self._vectors) - len(self._no_words))
         for start in range(0, len(new), _ROWS_PER_BLOCK):
             block = new[start : start + _ROWS_PER_BLOCK]
-            cosines = self._vectors[block] @ vectors.T
+            cosines = self._vectors[block] @ self._vectors.T
+            cosines[:, self._no_words] = -np.inf
             nearest = np.argpartition(-cosines, most - 1)[:, :most]
             for word, row, columns in zip(block.tolist(), cosines, nearest, strict=True):
-                ordered = self._others[columns[np.argsort(-row[columns])]].tolist()
+                ordered = columns[np.argsort(-row[columns])].tolist()
                 self._similar[word] = [other for other in ordered if other != word]
 
 
