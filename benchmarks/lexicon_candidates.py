@@ -22,7 +22,7 @@ from pair2vec.api import Pair2vec, load
 from pair2vec.arrays import FloatArray, IntArray
 from pair2vec.lexicon.build import FITTED_UNRELATED, LexiconConfig
 from pair2vec.lexicon.candidates import MAX_SIMILAR
-from pair2vec.lexicon.export import SYNONYM
+from pair2vec.lexicon.thesaurus import SYNONYM
 from pair2vec.relations.word_forms import is_form
 from pair2vec.text.vocabulary import SPECIAL_TOKENS
 from pair2vec.wordnet.dictionary import WordNet

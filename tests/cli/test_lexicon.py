@@ -1,6 +1,7 @@
 """`pair2vec lexicon`: from a corpus and a list of terms to a file."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -49,13 +50,33 @@ def test_terms_come_from_standard_input_too(command: list[str], tmp_path: Path) 
     assert "skos:Concept" in out.read_text()
 
 
-def test_the_addresses_and_matches_of_skos_are_options(command: list[str], tmp_path: Path) -> None:
-    out = tmp_path / "lexicon.ttl"
-    options = ["--base-uri", "https://example.org/terms/", "--exact-match", "0"]
-    words = ["--words", str(tmp_path / "terms.txt")]
-    done = pair2vec(*command, *words, "--out", out, *options)
-    assert done.returncode == 0, done.stderr
-    assert "<https://example.org/terms/scheme> a skos:ConceptScheme" in out.read_text()
+def test_the_addresses_matches_and_language_of_skos_are_options(tmp_path: Path) -> None:
+    corpus = make_corpus(tmp_path, TEXT * 20)
+    model = save_tiny_model(tmp_path / "taught", WORDS, hidden=6, seed=5)
+    command = ["lexicon", str(corpus.folder), "--model", str(model), "--words", "-"]
+    command += ["--probability", "0", "--exact-match", "0", "--language", "de", "--workers", "1"]
+    command += ["--base-uri", "https://example.org/terms/"]
+    found = {}
+    for option in ("--merge-synonyms", "--match-synonyms"):
+        out = tmp_path / f"{option}.ttl"
+        words = [*"up down dear cheap cool warm cold hot spain paris".split()]
+        done = pair2vec(*command, option, "--out", out, stdin="\n".join(words).encode())
+        assert done.returncode == 0, done.stderr
+        found[option] = out.read_text()
+        assert "<https://example.org/terms/scheme> a skos:ConceptScheme" in found[option]
+        assert '"@de' in found[option]
+        assert '"@en' not in found[option]
+    labels = re.findall(
+        'skos:prefLabel "(.+?)"@de ; skos:altLabel "(.+?)"', found["--merge-synonyms"]
+    )
+    counts = corpus.vocabulary.counts
+    assert labels
+    for preferred, other in labels:
+        first, second = (int(counts[corpus.vocabulary.ids[word]]) for word in (preferred, other))
+        assert first >= second
+    assert "skos:exactMatch" not in found["--merge-synonyms"]
+    assert "skos:altLabel" not in found["--match-synonyms"]
+    assert "skos:exactMatch" in found["--match-synonyms"]
 
 
 def test_relations_of_a_taught_model_are_those_of_its_head(tmp_path: Path) -> None:

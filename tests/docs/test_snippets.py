@@ -35,6 +35,7 @@ OPTIONAL = {
     "mcp": r"\bfrom mcp\b|\bpair2vec mcp\b",
     "matplotlib": r"--plot\b",
     "transformers": r"\btransformers\b",
+    "rdflib": r"\bcheck_skos\.py\b",
 }
 
 

@@ -24,7 +24,9 @@ from pair2vec.lexicon.build import (
     build_part,
     check_against_wordnet,
 )
-from pair2vec.lexicon.export import ExportConfig, LexiconEntry
+from pair2vec.lexicon.calibration import CandidateCalibration
+from pair2vec.lexicon.export import ExportConfig
+from pair2vec.lexicon.thesaurus import LexiconEntry
 from pair2vec.wordnet.dictionary import WordNet
 
 WORDS = """
@@ -218,7 +220,7 @@ def test_terms_that_never_cooccur_are_entries_without_evidence(tmp_path: Path) -
 
 @pytest.mark.parametrize("is_taught", [False, True])
 @pytest.mark.parametrize("unrelated", [None, 0.3])
-def test_probabilities_are_those_of_the_relation_head_unless_another_prior_is_given(
+def test_probabilities_are_those_of_the_relation_head_corrected_for_candidates(
     is_taught: bool,
     unrelated: float | None,
     inputs: LexiconInputs,
@@ -240,8 +242,16 @@ def test_probabilities_are_those_of_the_relation_head_unless_another_prior_is_gi
         [(entry.x, entry.y) for entry in entries],
         unrelated=default if unrelated is None else unrelated,
     )
+    best, highest = expected.argmax(axis=1), expected.max(axis=1)
+    if is_taught:
+        loaded = load(inputs.model)
+        ids = loaded.vocabulary.ids
+        x = np.array([ids[entry.x] for entry in entries])
+        y = np.array([ids[entry.y] for entry in entries])
+        calibration = CandidateCalibration(loaded, relations, unrelated)
+        highest = calibration.corrected(x, y, best, highest)
     probabilities = [entry.probability for entry in entries]
-    np.testing.assert_allclose(probabilities, expected.max(axis=1), rtol=1e-4)
+    np.testing.assert_allclose(probabilities, highest, rtol=1e-4)
     names = [relations.names[best] for best in expected.argmax(axis=1)]
     assert [entry.relation for entry in entries] == names
 

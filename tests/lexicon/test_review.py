@@ -9,7 +9,14 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from pair2vec.errors import InputError
-from pair2vec.lexicon.review import Judgement, Review, fit_correction, read_review
+from pair2vec.lexicon.review import (
+    INTERCEPT_PRECISION,
+    SLOPE_PRECISION,
+    Judgement,
+    Review,
+    fit_correction,
+    read_review,
+)
 
 HEADER = "x\trelation\ty\tprobability\tevidence_1\tevidence_2\tevidence_3\taccept\treject\n"
 NAMES = ("antonym", "hypernym", "hyponym")
@@ -97,6 +104,17 @@ def test_rejections_of_a_relation_lower_its_other_entries_most() -> None:
     assert none == pytest.approx(hyponym)  # Nothing was said of either.
 
 
+def test_a_few_marks_of_what_the_model_got_wrong_leave_the_other_entries() -> None:
+    wrong = [Judgement("a", "antonym", "b", accepted=False)]
+    missed = [Judgement("c", "hypernym", "d", accepted=True)]
+    names = ["antonym", "hypernym", "hyponym"]
+    known = [*wrong * 2, *missed * 2]
+    probabilities = np.array([0.9, 0.9, 0.2, 0.2], np.float32)
+    review = Review(known, names, lambda name: "", lambda judged: probabilities)
+    unmarked = review.corrected(np.array([0.85], np.float32), np.array([2]))
+    assert unmarked == pytest.approx(0.85, abs=0.02)
+
+
 @given(
     data=st.data(),
     count=st.integers(1, 30),
@@ -111,8 +129,9 @@ def test_the_correction_is_where_the_posterior_is_highest(data: st.DataObject, c
     p = np.clip(probabilities.astype(np.float64), 1e-12, 1 - 1e-12)
     logits = np.clip(np.log(p / (1 - p)), -8, 8)
     right = 1 / (1 + np.exp(-(slope * logits + intercepts[relations])))
-    gradient = [((right - labels) * logits).sum() + slope - 1]
+    gradient = [((right - labels) * logits).sum() + SLOPE_PRECISION * (slope - 1)]
     gradient += [
-        (right - labels)[relations == k].sum() + intercepts[k] for k in range(len(intercepts))
+        (right - labels)[relations == k].sum() + INTERCEPT_PRECISION * intercepts[k]
+        for k in range(len(intercepts))
     ]
     np.testing.assert_allclose(gradient, 0, atol=1e-6)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pair2vec.api import Pair2vec
     from pair2vec.lexicon.build import WordNetAgreement
     from pair2vec.lexicon.candidates import Terms
-    from pair2vec.lexicon.export import LexiconEntry
+    from pair2vec.lexicon.thesaurus import LexiconEntry
     from pair2vec.text.corpus import Corpus
 
 
@@ -71,7 +71,7 @@ def lexicon(  # noqa: PLR0913, PLR0917 - the options of a command
     relations: RelationsOption = None,
     probability: Annotated[
         float, typer.Option(min=0, max=1, help="The lowest probability of an entry.")
-    ] = 0.65,
+    ] = 0.8,
     unrelated: Annotated[
         float | None,
         typer.Option(
@@ -101,12 +101,25 @@ def lexicon(  # noqa: PLR0913, PLR0917 - the options of a command
     base_uri: Annotated[
         str, typer.Option(metavar="URI", help="SKOS: what all addresses begin with.")
     ] = "urn:pair2vec:lexicon#",
+    merge_synonyms: Annotated[
+        bool,
+        typer.Option(
+            "--merge-synonyms/--match-synonyms",
+            help="SKOS: synonyms are labels of one concept, or concepts that are exactMatch.",
+        ),
+    ] = True,
     exact_match: Annotated[
         float,
         typer.Option(
-            min=0, max=1, help="SKOS: the lowest probability of exactMatch; below, closeMatch."
+            min=0,
+            max=1,
+            help="SKOS: the lowest probability of synonyms to merge or exactMatch; others are "
+            "related or closeMatch.",
         ),
     ] = 0.9,
+    language: Annotated[
+        str, typer.Option(metavar="TAG", help="SKOS: the language of labels and sentences.")
+    ] = "en",
     model: ModelOption = None,
     workers: WorkersOption = None,
     overwrite: OverwriteOption = False,
@@ -124,7 +137,11 @@ def lexicon(  # noqa: PLR0913, PLR0917 - the options of a command
     from pair2vec.text.corpus import open_corpus
 
     export = ExportConfig(
-        file_format=lexicon_format(out, file_format), base_uri=base_uri, exact_match=exact_match
+        file_format=lexicon_format(out, file_format),
+        base_uri=base_uri,
+        merges_synonyms=merge_synonyms,
+        exact_match=exact_match,
+        language=language,
     )
     config = LexiconConfig(
         relations=tuple(relation or ()),

@@ -17,15 +17,18 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pair2vec.api import Pair2vec, load
 from pair2vec.arrays import FloatArray, IntArray
 from pair2vec.errors import UsageError
+from pair2vec.lexicon.calibration import CandidateCalibration
 from pair2vec.lexicon.candidates import CandidatePairs, Terms, find_terms
 from pair2vec.lexicon.evidence import EvidenceScorer, find_evidence
-from pair2vec.lexicon.export import ExportConfig, LexiconEntry, export_lexicon
+from pair2vec.lexicon.export import ExportConfig, export_lexicon
 from pair2vec.lexicon.inverted_index import InvertedIndex, open_index
 from pair2vec.lexicon.review import Judgement, Review, read_review
+from pair2vec.lexicon.thesaurus import LexiconEntry
 from pair2vec.model.folder import load_model
 from pair2vec.relations.definitions import NONE
 from pair2vec.runtime.checksums import read_checksums, strict_json, with_checksums
@@ -46,6 +49,8 @@ FITTED_UNRELATED = 0.9
 
 They are calibrated for a list in which half of the pairs are related, and most candidates are not.
 """
+LEAST_UNCORRECTED = 0.5
+"""A relation that a head finds less probable is no entry, unless less is asked for."""
 SAMPLE_SIZE = 2_000
 WORDNET_NAMES = {
     "synonym": "synonymy",
@@ -63,7 +68,7 @@ class LexiconConfig:
 
     relations: tuple[str, ...] = ()
     """Which are wanted; none means all."""
-    probability: float = 0.65
+    probability: float = 0.8
     """The least of an entry."""
     unrelated: float | None = None
     """The share of candidates that have none of the relations.
@@ -142,8 +147,11 @@ def build_lexicon(
                 parts[part.first] = part
                 report(sum(p.last - p.first for p in parts.values()), len(inputs.terms))
         entries = [entry for first in sorted(parts) for entry in parts[first].entries]
+        vocabulary = open_corpus(inputs.corpus).vocabulary
+        known = (word for word in inputs.terms if word in vocabulary.ids)
+        frequency = {word: int(vocabulary.counts[vocabulary.ids[word]]) for word in known}
         with writing(out) as file:
-            for line in export_lexicon(entries, export):
+            for line in export_lexicon(entries, export, frequency):
                 file.write(line.encode())
         shutil.rmtree(state)
     return entries
@@ -208,20 +216,31 @@ def _read_parts(folder: Path) -> Iterator[LexiconPart]:
 
 def build_part(task: LexiconTask) -> LexiconPart:
     """The entries of its terms, in the order of the terms, the likeliest first."""
-    worker = _open_worker(task.inputs)
+    worker = _open_worker(task.inputs, task.config.unrelated)
     entries = worker.entries(range(task.first, task.last), task.config)
     return LexiconPart(task.first, task.last, entries)
 
 
+class Predictions(NamedTuple):
+    """Of N pairs of terms."""
+
+    relations: IntArray
+    """Indices of their names, (N,)."""
+    probabilities: FloatArray
+    """(N,)."""
+    accepted: NDArray[np.bool_]
+    """Whether a person accepted the relation, (N,)."""
+
+
 @cache
-def _open_worker(inputs: LexiconInputs) -> "LexiconWorker":
-    return LexiconWorker(inputs)
+def _open_worker(inputs: LexiconInputs, unrelated: float | None) -> "LexiconWorker":
+    return LexiconWorker(inputs, unrelated)
 
 
 class LexiconWorker:
     """The opened corpus, model and relations of one process."""
 
-    def __init__(self, inputs: LexiconInputs) -> None:
+    def __init__(self, inputs: LexiconInputs, unrelated: float | None) -> None:
         self._model: Pair2vec = load(inputs.model)
         self._index: InvertedIndex = open_index(open_corpus(inputs.corpus))
         vocabulary = self._index.corpus.vocabulary
@@ -229,7 +248,14 @@ class LexiconWorker:
         self._candidates = CandidatePairs(self._index, self._terms, self._model.unit_words)
         self._relations = self._model.relations(inputs.relations)
         is_calibrated = inputs.relations is None and self._model.saved.has_head
-        self._unrelated = None if is_calibrated else FITTED_UNRELATED
+        if unrelated is None and not is_calibrated:
+            unrelated = FITTED_UNRELATED
+        self._unrelated = unrelated
+        self._calibration = (
+            CandidateCalibration(self._model, self._relations, self._unrelated)
+            if is_calibrated
+            else None
+        )
         self._scorer = EvidenceScorer(self._model, self._relations.definitions, vocabulary)
         self._term_of = {word: term for term, word in enumerate(self._terms.words)}
         self._review = self._learn(read_review(inputs.review) if inputs.review else [])
@@ -244,17 +270,27 @@ class LexiconWorker:
         ]
 
         def probability(judged: Sequence[Judgement]) -> FloatArray:
-            pairs = [(judgement.x, judgement.y) for judgement in judged]
-            columns = [names.index(judgement.relation) for judgement in judged]
-            found = self._relations.predict_proba(pairs, unrelated=self._unrelated)
-            return found[np.arange(len(judged)), columns]
+            terms = [(self._term_of[pair.x], self._term_of[pair.y]) for pair in judged]
+            x, y = self._terms.in_model[np.array(terms, np.intp).reshape(-1, 2)].T
+            columns = np.array([names.index(judgement.relation) for judgement in judged], np.intp)
+            found = self._relations.probabilities(x, y, self._unrelated)
+            return self._corrected(x, y, columns, found[np.arange(len(judged)), columns])
 
         def inverse(name: str) -> str:
             return self._relations.definition(name).inverse
 
         return Review(known, names, inverse, probability)
 
+    def _corrected(
+        self, x: IntArray, y: IntArray, relations: IntArray, probabilities: FloatArray
+    ) -> FloatArray:
+        """Probabilities (N,) of relations of ids in the model, as far as they can be corrected."""
+        if self._calibration is None:
+            return probabilities
+        return self._calibration.corrected(x, y, relations, probabilities)
+
     def entries(self, terms: range, config: LexiconConfig) -> list[LexiconEntry]:
+        """Those of a range of terms, in this order, the likeliest of a term first."""
         words = self._terms.words
         partners = [
             np.union1d(
@@ -262,46 +298,55 @@ class LexiconWorker:
             ).astype(np.intp)
             for x, found in zip(terms, self._candidates.partners(terms), strict=True)
         ]
-        pairs = [
-            (words[term], words[other])
-            for term, others in zip(terms, partners, strict=True)
-            for other in others.tolist()
-        ]
-        if not pairs:
+        second = np.concatenate(partners)
+        if not len(second):
             return []
-        unrelated = self._unrelated if config.unrelated is None else config.unrelated
-        probabilities = self._relations.predict_proba(pairs, unrelated=unrelated)
         ends = np.cumsum([len(others) for others in partners])
-        by_term = np.split(probabilities, ends[:-1])
+        first = np.repeat(np.array(terms, np.intp), np.diff(ends, prepend=0))
+        predicted = self._predict(first, second, config)
+        columns = zip(*(np.split(column, ends[:-1]) for column in predicted), strict=True)
         return [
             entry
-            for term, others, rows in zip(terms, partners, by_term, strict=True)
-            for entry in self._entries_of(term, others, rows, config)
+            for term, others, of_term in zip(terms, partners, columns, strict=True)
+            for entry in self._entries_of(term, others, Predictions(*of_term), config)
         ]
 
+    def _predict(self, first: IntArray, second: IntArray, config: LexiconConfig) -> Predictions:
+        """The likeliest relation of pairs of terms, or the accepted one."""
+        x, y = self._terms.in_model[first], self._terms.in_model[second]
+        probabilities = self._relations.probabilities(x, y, self._unrelated)
+        relations = probabilities.argmax(axis=1)
+        accepted = np.zeros(len(x), np.bool_)
+        words, names = self._terms.words, self._relations.names
+        for row, (term, other) in enumerate(zip(first.tolist(), second.tolist(), strict=True)):
+            if name := self._review.accepted(words[term], words[other]):
+                relations[row], accepted[row] = names.index(name), True
+        highest = probabilities[np.arange(len(x)), relations]
+        # What is improbable by itself is not worth the time that the correction takes.
+        least = min(LEAST_UNCORRECTED, config.probability)
+        worth = np.flatnonzero((relations < len(names) - 1) & ((highest >= least) | accepted))
+        likely = np.zeros_like(highest)
+        likely[worth] = self._corrected(x[worth], y[worth], relations[worth], highest[worth])
+        return Predictions(relations, self._review.corrected(likely, relations), accepted)
+
     def _entries_of(
-        self, term: int, partners: IntArray, probabilities: FloatArray, config: LexiconConfig
+        self, term: int, partners: IntArray, predicted: Predictions, config: LexiconConfig
     ) -> list[LexiconEntry]:
-        """Of one term, by the probabilities (partners, K + 1) of its pairs."""
-        names, words, review = np.array(self._relations.names), self._terms.words, self._review
+        """Of one term, by the predictions of its pairs."""
+        names, words = np.array(self._relations.names), self._terms.words
+        relations, highest, accepted = predicted
         x, others = words[term], [words[partner] for partner in partners.tolist()]
-        best = probabilities.argmax(axis=1)
-        accepted = np.zeros(len(partners), np.bool_)
-        for row, y in enumerate(others):
-            if relation := review.accepted(x, y):
-                best[row], accepted[row] = self._relations.names.index(relation), True
-        highest = review.corrected(probabilities[np.arange(len(partners)), best], best)
-        wanted = (names[best] != NONE) & (highest >= config.probability) | accepted
+        wanted = (names[relations] != NONE) & (highest >= config.probability) | accepted
         wanted &= [
-            not review.is_rejected(x, str(name), y)
-            for name, y in zip(names[best], others, strict=True)
+            not self._review.is_rejected(x, str(name), y)
+            for name, y in zip(names[relations], others, strict=True)
         ]
         if config.relations:
-            wanted &= np.isin(names[best], config.relations)
+            wanted &= np.isin(names[relations], config.relations)
         order = np.lexsort((-highest, ~accepted)).tolist()
         candidates = (
             self._entry(
-                term, int(partners[row]), str(names[best[row]]), float(highest[row]), config
+                term, int(partners[row]), str(names[relations[row]]), float(highest[row]), config
             )._replace(accepted=bool(accepted[row]))
             for row in order
             if wanted[row]

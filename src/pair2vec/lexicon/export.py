@@ -1,22 +1,27 @@
-"""Lexicon entries, and the formats they are exported in: TSV, JSON lines, SKOS in Turtle, Solr.
+"""The formats that a lexicon is exported in: TSV, JSON lines, SKOS in Turtle, Solr.
 
-TSV, JSON lines, and in Turtle the properties under the base address, have every entry as it was
-predicted. SKOS and Solr assert more than a prediction, so both take the more probable entry of a
-pair's two directions, and SKOS only what agrees with its integrity conditions:
-https://www.w3.org/TR/skos-reference/
+TSV and JSON lines have every entry as it was predicted, and so have in Turtle the properties under
+the base address, between concepts. SKOS and Solr assert more than a prediction: see `thesaurus`.
 """
 
 import json
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any, Literal, NamedTuple, Self, get_args
+from typing import Literal, NamedTuple, get_args
 from urllib.parse import quote, urlsplit
 
 from pair2vec.errors import UsageError
-from pair2vec.lexicon.evidence import Evidence
+from pair2vec.lexicon.thesaurus import (
+    ANTONYM,
+    SYNONYM,
+    LexiconEntry,
+    Thesaurus,
+    label_of,
+    likeliest,
+)
 
 LexiconFormat = Literal["tsv", "jsonl", "ttl", "solr"]
 
@@ -32,12 +37,8 @@ _SUFFIXES: dict[str, LexiconFormat] = {
     ".txt": "solr",
 }
 
-SYNONYM = "synonym"
-"""The one relation whose words may replace each other in a search."""
-
-HYPERNYM, HYPONYM = "hypernym", "hyponym"
-"""The relations of a hierarchy."""
-
+_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+"""As Turtle has a tag of BCP 47."""
 _BASE_URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\s<>\"{}|\\^`#]+(#|(?<=/))")
 """An absolute IRI that Turtle can quote; what follows the last character is a name in it."""
 
@@ -56,8 +57,12 @@ class ExportConfig:
     file_format: LexiconFormat
     base_uri: str = "urn:pair2vec:lexicon#"
     """Of SKOS: what the addresses of scheme, terms and relations begin with."""
+    merges_synonyms: bool = True
+    """Of SKOS: whether synonyms are one concept with several labels, or concepts that match."""
     exact_match: float = 0.9
-    """The least probability of a synonym that is ``skos:exactMatch``; others are ``closeMatch``."""
+    """The least probability of synonyms that are one concept, or ``skos:exactMatch``."""
+    language: str = "en"
+    """Of SKOS: the tag of its labels and sentences."""
 
     def __post_init__(self) -> None:
         base = self.base_uri
@@ -71,6 +76,10 @@ class ExportConfig:
                 f"--base-uri {base!r}: it must be an absolute address that ends in / or #, such as "
                 "https://example.org/terms/"
             )
+        if not _LANGUAGE.fullmatch(self.language):
+            raise UsageError(
+                f"--language {self.language!r}: it must be a tag of BCP 47, such as en or pt-BR"
+            )
 
 
 def _has_host(address: str) -> bool:
@@ -78,31 +87,6 @@ def _has_host(address: str) -> bool:
         return bool(urlsplit(address).hostname)
     except ValueError:  # brackets that enclose no IPv6 address
         return False
-
-
-class LexiconEntry(NamedTuple):
-    """One relation between two terms: y is the `relation` of x."""
-
-    x: str
-    relation: str
-    y: str
-    probability: float
-    evidence: list[Evidence]
-    accepted: bool = False
-    """Whether a person has accepted it."""
-
-    @property
-    def certainty(self) -> float:
-        """The probability, or 1 of what was accepted."""
-        return 1.0 if self.accepted else self.probability
-
-    def to_json(self) -> dict[str, Any]:
-        return {**self._asdict(), "evidence": [sentence._asdict() for sentence in self.evidence]}
-
-    @classmethod
-    def from_json(cls, content: dict[str, Any]) -> Self:
-        evidence = [Evidence(**sentence) for sentence in content["evidence"]]
-        return cls(**{**content, "evidence": evidence})
 
 
 def lexicon_format(path: PurePath, name: str | None) -> LexiconFormat:
@@ -122,12 +106,24 @@ def lexicon_format(path: PurePath, name: str | None) -> LexiconFormat:
     )
 
 
-def export_lexicon(entries: Sequence[LexiconEntry], config: ExportConfig) -> Iterator[str]:
-    """The lines of a file."""
-    return _WRITERS[config.file_format](entries, config)
+def export_lexicon(
+    entries: Sequence[LexiconEntry],
+    config: ExportConfig,
+    frequency: Mapping[str, int] | None = None,
+) -> Iterator[str]:
+    """The lines of a file; the most `frequency` makes a term the preferred label of a concept."""
+    match config.file_format:
+        case "tsv":
+            return _tsv(entries)
+        case "jsonl":
+            return _json_lines(entries)
+        case "ttl":
+            return _turtle(entries, config, frequency or {})
+        case "solr":
+            return _solr(entries)
 
 
-def _tsv(entries: Iterable[LexiconEntry], _: ExportConfig) -> Iterator[str]:
+def _tsv(entries: Iterable[LexiconEntry]) -> Iterator[str]:
     columns = [f"evidence_{number + 1}" for number in range(EVIDENCE_COLUMNS)]
     yield "\t".join(["x", "relation", "y", "probability", *columns, *REVIEW_COLUMNS]) + "\n"
     for entry in entries:
@@ -138,48 +134,54 @@ def _tsv(entries: Iterable[LexiconEntry], _: ExportConfig) -> Iterator[str]:
         yield "\t".join(" ".join(cell.split()) for cell in cells) + "\n"
 
 
-def _json_lines(entries: Iterable[LexiconEntry], _: ExportConfig) -> Iterator[str]:
+def _json_lines(entries: Iterable[LexiconEntry]) -> Iterator[str]:
     for entry in entries:
         yield json.dumps(entry.to_json(), ensure_ascii=False) + "\n"
 
 
-def _turtle(entries: Sequence[LexiconEntry], config: ExportConfig) -> Iterator[str]:
-    """The concept scheme, and for each entry a reified statement."""
-    names = _Names(config.base_uri)
+def _turtle(
+    entries: Sequence[LexiconEntry], config: ExportConfig, frequency: Mapping[str, int]
+) -> Iterator[str]:
+    """Concepts of a scheme, what relates them, and a reified statement for each entry."""
+    same = config.exact_match if config.merges_synonyms else None
+    thesaurus = Thesaurus(entries, frequency, same=same)
+    names = _Names(config.base_uri, config.language)
     yield _PREFIXES
-    yield f'{names.scheme} a skos:ConceptScheme ; rdfs:label "pair2vec lexicon"@en .\n'
-    yield f'{names.probability} a rdf:Property ; rdfs:label "probability"@en .\n'
-    for relation in dict.fromkeys(entry.relation for entry in entries):
-        label = _quoted(relation.replace("_", " "))
-        yield f"{names.relation(relation)} a rdf:Property ; rdfs:label {label}@en .\n"
-    for word in dict.fromkeys(word for entry in entries for word in (entry.x, entry.y)):
-        label = _quoted(word.replace("_", " "))
-        yield (
-            f"{names.term(word)} a skos:Concept ; skos:inScheme {names.scheme} ; "
-            f"skos:prefLabel {label}@en .\n"
-        )
-    likeliest = _likeliest(entries)
-    hierarchy = Hierarchy(likeliest)
-    for child, parent in hierarchy.edges:
+    yield f"{names.scheme} a skos:ConceptScheme ; rdfs:label {names.text('pair2vec lexicon')} .\n"
+    yield f"{names.probability} a rdf:Property ; rdfs:label {names.text('probability')} .\n"
+    for relation in dict.fromkeys(entry.relation for entry in thesaurus.between):
+        label = names.text(label_of(relation))
+        yield f"{names.relation(relation)} a rdf:Property ; rdfs:label {label} .\n"
+    examples = _first_sentences(thesaurus)
+    for concept, terms in thesaurus.terms.items():
+        term = names.term(concept)
+        preferred, *others = (names.text(label_of(word)) for word in terms)
+        yield f"{term} a skos:Concept ; skos:inScheme {names.scheme} ; skos:prefLabel {preferred}"
+        yield "".join(f" ; skos:altLabel {label}" for label in others)
+        yield f" ; skos:example {names.text(examples[concept])}" if concept in examples else ""
+        yield " .\n"
+    for child, parent in thesaurus.broader:
         yield f"{names.term(child)} skos:broader {names.term(parent)} .\n"
         yield f"{names.term(parent)} skos:narrower {names.term(child)} .\n"
-    for word in hierarchy.roots():
-        yield f"{names.scheme} skos:hasTopConcept {names.term(word)} .\n"
-        yield f"{names.term(word)} skos:topConceptOf {names.scheme} .\n"
-    for entry in likeliest:
-        is_exact = entry.certainty >= config.exact_match
-        if entry.relation == SYNONYM:
-            yield from _both_ways(names, entry, "exactMatch" if is_exact else "closeMatch")
-        elif entry.relation not in (HYPERNYM, HYPONYM) and not hierarchy.connects(entry.x, entry.y):
-            yield from _both_ways(names, entry, "related")
-    for entry in entries:
-        yield _statement(names, entry)
+    for concept in thesaurus.top:
+        yield f"{names.scheme} skos:hasTopConcept {names.term(concept)} .\n"
+        yield f"{names.term(concept)} skos:topConceptOf {names.scheme} .\n"
+    for entry in thesaurus.associated:
+        yield from _both_ways(names, entry, _association(entry, config))
+    for word, entry in thesaurus.label_entries.items():
+        label, concept = names.text(label_of(word)), names.term(thesaurus.concept[word])
+        yield _statement(names, entry, concept, "skos:altLabel", label)
+    for entry in thesaurus.between:
+        x, relation, y = names.term(entry.x), names.relation(entry.relation), names.term(entry.y)
+        yield f"{x} {relation} {y} .\n"
+        yield _statement(names, entry, x, relation, y)
 
 
 class _Names(NamedTuple):
-    """Addresses, as Turtle quotes them."""
+    """Addresses and literals, as Turtle quotes them."""
 
     base: str
+    language: str
 
     @property
     def scheme(self) -> str:
@@ -195,69 +197,27 @@ class _Names(NamedTuple):
     def relation(self, name: str) -> str:
         return f"<{self.base}relation/{quote(name, safe='')}>"
 
-
-def _likeliest(entries: Iterable[LexiconEntry]) -> list[LexiconEntry]:
-    """Of each two terms the more certain entry; a term is in no relation to itself."""
-    best: dict[tuple[str, ...], LexiconEntry] = {}
-    for entry in entries:
-        pair = tuple(sorted((entry.x, entry.y)))
-        if entry.x != entry.y and (pair not in best or entry.certainty > best[pair].certainty):
-            best[pair] = entry
-    return list(best.values())
+    def text(self, content: str) -> str:
+        # JSON's escapes are a part of Turtle's.
+        return f"{json.dumps(content, ensure_ascii=False)}@{self.language}"
 
 
-class Hierarchy:
-    """Hypernyms and hyponyms without cycles: the least probable entry of one is left out.
+def _first_sentences(thesaurus: Thesaurus) -> dict[str, str]:
+    """A sentence of each concept: the best one of its most certain entry that has any."""
+    found: dict[str, str] = {}
+    entries = [*thesaurus.between, *thesaurus.label_entries.values()]
+    for entry in sorted(entries, key=lambda entry: -entry.certainty):
+        if entry.evidence:
+            for word in (entry.x, entry.y):
+                found.setdefault(thesaurus.concept[word], entry.evidence[0].text)
+    return found
 
-    Args:
-        entries: At most one of two terms.
-    """
 
-    def __init__(self, entries: Iterable[LexiconEntry]) -> None:
-        self.edges: list[tuple[str, str]] = []
-        """From a term to its broader one."""
-        self._parents: defaultdict[str, list[str]] = defaultdict(list)
-        # A parent's level is above those of its children, which keeps searches short.
-        self._levels: defaultdict[str, int] = defaultdict(int)
-        for entry in sorted(entries, key=lambda entry: -entry.certainty):
-            if entry.relation not in (HYPERNYM, HYPONYM):
-                continue
-            pair = (entry.x, entry.y)
-            child, parent = pair if entry.relation == HYPERNYM else pair[::-1]
-            if not self._is_above(child, parent):
-                self.edges.append((child, parent))
-                self._parents[child].append(parent)
-                self._raise_above(child)
-
-    def roots(self) -> list[str]:
-        """The terms that have narrower and no broader ones."""
-        parents = dict.fromkeys(parent for _, parent in self.edges)
-        return [word for word in parents if word not in self._parents]
-
-    def connects(self, x: str, y: str) -> bool:
-        """Whether one is above the other; SKOS has no such terms related (its condition S27)."""
-        return self._is_above(x, y) or self._is_above(y, x)
-
-    def _is_above(self, upper: str, lower: str) -> bool:
-        seen, open_words = {lower}, [lower]
-        while open_words:
-            for parent in self._parents.get(open_words.pop(), ()):
-                if parent == upper:
-                    return True
-                if parent not in seen and self._levels[parent] < self._levels[upper]:
-                    seen.add(parent)
-                    open_words.append(parent)
-        return False
-
-    def _raise_above(self, word: str) -> None:
-        """Put all that is above a word on higher levels than what is below it."""
-        open_words = [word]
-        while open_words:
-            child = open_words.pop()
-            for parent in self._parents.get(child, ()):
-                if self._levels[parent] <= self._levels[child]:
-                    self._levels[parent] = self._levels[child] + 1
-                    open_words.append(parent)
+def _association(entry: LexiconEntry, config: ExportConfig) -> str:
+    """The property of SKOS for an entry outside the hierarchy."""
+    if entry.relation != SYNONYM or config.merges_synonyms:
+        return "related"
+    return "exactMatch" if entry.certainty >= config.exact_match else "closeMatch"
 
 
 def _both_ways(names: _Names, entry: LexiconEntry, skos: str) -> Iterator[str]:
@@ -267,31 +227,36 @@ def _both_ways(names: _Names, entry: LexiconEntry, skos: str) -> Iterator[str]:
     yield f"{y} skos:{skos} {x} .\n"
 
 
-def _statement(names: _Names, entry: LexiconEntry) -> str:
-    x, relation, y = names.term(entry.x), names.relation(entry.relation), names.term(entry.y)
-    evidence = "".join(
-        f" ; skos:example {_quoted(sentence.text)}@en" for sentence in entry.evidence
-    )
+def _statement(names: _Names, entry: LexiconEntry, *triple: str) -> str:
+    """A triple, with the probability and the sentences of its entry."""
+    x, relation, y = triple
+    evidence = "".join(f" ; skos:example {names.text(found.text)}" for found in entry.evidence)
     return (
-        f"{x} {relation} {y} .\n"
         f"[] a rdf:Statement ; rdf:subject {x} ; rdf:predicate {relation} ; rdf:object {y} ; "
         f'{names.probability} "{entry.probability:.4f}"^^xsd:decimal{evidence} .\n'
     )
 
 
-def _solr(entries: Iterable[LexiconEntry], _: ExportConfig) -> Iterator[str]:
-    """Each word with its synonyms; an antonym would find the opposite.
+def _solr(entries: Sequence[LexiconEntry]) -> Iterator[str]:
+    """Each word with its synonyms, and no two words of a line that an entry has as antonyms.
 
     Not transitive: a word is expanded to its own synonyms only, not to theirs.
     """
+    opposed = {entry.pair for entry in entries if entry.relation == ANTONYM}
     synonyms: defaultdict[str, list[str]] = defaultdict(list)
-    for entry in _likeliest(entries):
-        if entry.relation == SYNONYM:
-            synonyms[entry.x].append(entry.y)
-            synonyms[entry.y].append(entry.x)
-    for word in sorted(synonyms):
+    for entry in sorted(likeliest(entries), key=lambda entry: -entry.certainty):
+        # An analyzer makes no token of what has no letter or digit, and refuses the whole file.
+        if entry.relation == SYNONYM and all(map(_has_letter_or_digit, entry.pair)):
+            for word, other in ((entry.x, entry.y), (entry.y, entry.x)):
+                if not any(frozenset((other, one)) in opposed for one in (word, *synonyms[word])):
+                    synonyms[word].append(other)
+    for word in sorted(filter(synonyms.get, synonyms)):
         others = ",".join(map(_solr_word, [word, *synonyms[word]]))
         yield f"{_solr_word(word)} => {others}\n"
+
+
+def _has_letter_or_digit(word: str) -> bool:
+    return any(map(str.isalnum, word))
 
 
 def _solr_word(word: str) -> str:
@@ -299,17 +264,3 @@ def _solr_word(word: str) -> str:
     for character in "\\,=>#":
         word = word.replace(character, f"\\{character}")
     return word.replace("_", " ")
-
-
-def _quoted(text: str) -> str:
-    # JSON's escapes are a part of Turtle's.
-    return json.dumps(text, ensure_ascii=False)
-
-
-_Writer = Callable[[Sequence[LexiconEntry], ExportConfig], Iterator[str]]
-_WRITERS: dict[LexiconFormat, _Writer] = {
-    "tsv": _tsv,
-    "jsonl": _json_lines,
-    "ttl": _turtle,
-    "solr": _solr,
-}

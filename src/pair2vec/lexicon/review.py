@@ -19,14 +19,16 @@ from numpy.typing import NDArray
 
 from pair2vec.arrays import FloatArray
 from pair2vec.errors import InputError
+from pair2vec.lexicon.calibration import fit_logistic, logit, sigmoid
 from pair2vec.lexicon.export import REVIEW_COLUMNS
 
 _REQUIRED = ("x", "relation", "y", *REVIEW_COLUMNS)
-_PRIOR_PRECISION = 1.0
-"""Of the slope, which is 1 a priori, and of each intercept, which is 0."""
-_LARGEST_LOGIT = 8.0
-_NEWTON_STEPS = 100
-_TOLERANCE = 1e-9
+SLOPE_PRECISION, INTERCEPT_PRECISION = 100.0, 1.0
+"""Of the prior of the slope, which is 1, and of each intercept, which is 0.
+
+A reviewer marks errors that look probable, and adds what the model missed: by such marks alone, its
+probabilities would mean nothing, and all entries without a mark would go. Relations may be wrong.
+"""
 
 
 class Judgement(NamedTuple):
@@ -137,7 +139,7 @@ class Review:
         if self._slope == 1 and not self._intercepts.any():
             return probabilities
         offsets = np.append(self._intercepts, 0.0)[relations]
-        corrected = _sigmoid(self._slope * _logit(probabilities) + offsets)
+        corrected = sigmoid(self._slope * logit(probabilities) + offsets)
         return corrected.astype(np.float32)
 
 
@@ -147,7 +149,7 @@ def fit_correction(
     labels: NDArray[np.float64],
     count: int,
 ) -> tuple[float, NDArray[np.float64]]:
-    """The slope and the intercepts (K,) with the highest posterior probability, by Newton's method.
+    """The slope and the intercepts (K,) with the highest posterior probability.
 
     Args:
         probabilities: By the model, (N,).
@@ -156,35 +158,10 @@ def fit_correction(
         count: Of relations, K.
     """
     features = np.zeros((len(labels), 1 + count))
-    features[:, 0] = _logit(probabilities)
+    features[:, 0] = logit(probabilities)
     features[np.arange(len(labels)), 1 + relations] = 1
     prior = np.zeros(1 + count)
     prior[0] = 1
-
-    def loss(weights: NDArray[np.float64]) -> float:
-        scores = features @ weights
-        likelihood = np.logaddexp(0, scores).sum() - labels @ scores
-        return float(likelihood + _PRIOR_PRECISION / 2 * np.square(weights - prior).sum())
-
-    weights = prior.copy()
-    for _ in range(_NEWTON_STEPS):
-        right = _sigmoid(features @ weights)
-        gradient = features.T @ (right - labels) + _PRIOR_PRECISION * (weights - prior)
-        curvature = (features * (right * (1 - right))[:, None]).T @ features
-        step = np.linalg.solve(curvature + _PRIOR_PRECISION * np.eye(len(weights)), gradient)
-        # Far from the minimum a whole step may overshoot.
-        while np.abs(step).max() > _TOLERANCE and loss(weights - step) > loss(weights):
-            step /= 2
-        weights -= step
-        if np.abs(step).max() < _TOLERANCE:
-            break
+    precision = np.array([SLOPE_PRECISION] + [INTERCEPT_PRECISION] * count)
+    weights = fit_logistic(features, labels, prior, precision)
     return float(weights[0]), weights[1:]
-
-
-def _logit(probabilities: FloatArray) -> NDArray[np.float64]:
-    p = np.clip(probabilities.astype(np.float64), 1e-12, 1 - 1e-12)
-    return np.clip(np.log(p / (1 - p)), -_LARGEST_LOGIT, _LARGEST_LOGIT)
-
-
-def _sigmoid(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    return 0.5 + 0.5 * np.tanh(values / 2)
