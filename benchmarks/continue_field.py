@@ -43,11 +43,8 @@ from pair2vec.experiments.evaluation.analogies import (
     evaluate_analogies,
 )
 from pair2vec.experiments.evaluation.analogy_sets import (
-    AnalogyEntry,
-    AnalogyRelation,
-    find_answer_vocabulary,
+    AnswerVocabulary,
     read_analogies,
-    read_answer_vectors,
     select_half,
 )
 from pair2vec.experiments.evaluation.held_out_pairs import (
@@ -90,7 +87,7 @@ PATTERNS = (("X is a Y", "x"), ("X and other Y", "x"), ("X such as Y", "y"))
 SLOT_WORDS = 5_000
 """Slots are filled from so many most frequent nouns."""
 SLOT_TERMS = 60
-BATS_WORDS = 15_000
+BATS_WORDS = 20_000
 
 
 class Pairs(NamedTuple):
@@ -107,7 +104,6 @@ def main() -> None:
     parser.add_argument("--megabytes", type=float, default=5.0)
     parser.add_argument("--half", choices=HALVES, default="reporting")
     parser.add_argument("--bats", type=Path)
-    parser.add_argument("--bats-pairs", type=int, default=5, help="of each relation")
     parser.add_argument("--set", action="append", default=[], dest="assignments")
     parser.add_argument("--name", default="continued", help="of the new model, in the work folder")
     arguments = parser.parse_args()
@@ -140,7 +136,15 @@ def main() -> None:
             print(f"  {label:20}{relation_figures(model, pairs)}; {slots(model, own, wordnet)}")
     print("\nall of the model's other words")
     for label in ("without the terms", "continued"):
-        print(f"  {label:20}{unspoilt(models[label], arguments.bats, arguments.bats_pairs)}")
+        print(f"  {label:20}{other_pairs(models[label])}")
+    if arguments.bats:
+        whole = go_on(bundled, corpus, work / f"{arguments.name}-whole", settings)
+        words = bundled.vocabulary.words[len(SPECIAL_TOKENS) :][:BATS_WORDS]
+        print(
+            f"\nBATS, among the bundled model's first {BATS_WORDS:,} words with their new vectors"
+        )
+        for label, saved in (("bundled", bundled), ("gone on from it", whole)):
+            print(f"  {label:20}{bats_figures(load(saved.folder), words, arguments.bats)}")
 
 
 def field_corpus(corpora: Path, work: Path, megabytes: float) -> Corpus:
@@ -314,38 +318,34 @@ def hypernyms(wordnet: WordNet, term: str) -> set[str]:
     return found - {term}
 
 
-def unspoilt(model: Pair2vec, bats: Path | None, pairs: int) -> str:
-    """WordNet's held-out pairs of common words; and a sample of BATS, of the half to choose by."""
+def other_pairs(model: Pair2vec) -> str:
+    """WordNet's held-out pairs of common words."""
     held_out = score_held_out_pairs(model, {"head": model.relations()}, read_held_out_pairs())
-    figures = f"WordNet's held-out pairs: macro-F1 {held_out.rows['head'][ALL].macro_f1:.2f}"
-    if bats is None:
-        return figures
-    relations = [
-        relation._replace(
-            questions=tuple(
-                question
-                for question in relation.questions
-                if {question.example, question.query} <= set(first_entries(relation, pairs))
-            )
-        )
-        for relation in select_half(read_analogies(bats), "choose")
-    ]
-    words, has_vector = read_answer_vectors(model, None)
+    return f"WordNet's held-out pairs: macro-F1 {held_out.rows['head'][ALL].macro_f1:.2f}"
+
+
+def bats_figures(model: Pair2vec, words: Sequence[str], bats: Path) -> str:
+    """BATS of the half to choose by, among some words: by eval's defaults, and at α = 0.5."""
+    ids = np.array([model.vocabulary.ids[word] for word in words])
+    candidates = AnswerVocabulary(
+        ids=ids,
+        vectors=normalise(model.unit_words[ids]),
+        indices={word: number for number, word in enumerate(words)},
+    )
+    relations = select_half(read_analogies(bats), "choose")
     benchmark = AnalogyBenchmark(
         relations=relations,
-        candidates=find_answer_vocabulary(model.saved.vocabulary, words, has_vector, BATS_WORDS),
+        candidates=candidates,
         data=str(bats),
         half="choose",
         vectors="of the model",
     )
-    result = evaluate_analogies(model.saved, benchmark, AnalogyConfig(whitening=0.5))
-    count = sum(len(relation.questions) for relation in relations)
-    return f"{figures}; BATS, {count} questions: {result.metrics()}"
-
-
-def first_entries(relation: AnalogyRelation, count: int) -> list[AnalogyEntry]:
-    """The first entries of a relation."""
-    return list(dict.fromkeys(question.example for question in relation.questions))[:count]
+    found = evaluate_analogies(model.saved, benchmark, AnalogyConfig())
+    at_half = found.protocol.alphas.index(0.5)
+    return ", ".join(
+        f"{name} {group.scores['heldout_alpha']:.1f} ({group.by_alpha[at_half]:.1f} at α = 0.5)"
+        for name, group in found.accuracies.groups.items()
+    )
 
 
 if __name__ == "__main__":

@@ -101,28 +101,29 @@ def find_phrases(
         min_count: Of listed phrases.
         included: Phrases to join, however rare.
     """
-    phrases = set(included)
-    listed = _possible(config.listed - included, totals(), min_count)
+    phrases, asked = set(included), config.listed - included
+    tokens = {token for phrase in asked for token in phrase.split(" ")}
+    known: set[str] = set()
+
+    def frequent_enough() -> Iterator[tuple[str, int]]:
+        """For collocations; what lists need is noted in the same pass, as words may be on disk."""
+        for word, count in totals():
+            if count >= min_count and word in tokens:
+                known.add(word)
+            if count >= config.min_count:
+                yield word, count
+
+    frequent = most_frequent(frequent_enough(), words, config.min_count).kept
+    listed = sorted(phrase for phrase in asked if known.issuperset(phrase.split(" ")))
     if listed:
         counts = sum_counts(over_pieces(partial(count_occurrences, phrases=as_lines(listed))))
         found = np.flatnonzero(counts >= min_count).tolist()
         phrases.update(listed[number] for number in found if number < len(listed))
     if config.find:
-        known = ((word, count) for word, count in totals() if count >= config.min_count)
-        frequent, _ = most_frequent(known, words, config.min_count)
         types = [word for word, _ in frequent if may_end_collocation(word)]
         for _ in range(PASSES):
             phrases.update(find_collocations(config, types, sorted(phrases), over_pieces))
     return sorted(phrases)
-
-
-def _possible(
-    listed: frozenset[str], totals: Iterable[tuple[str, int]], min_count: int
-) -> list[str]:
-    """Those of which each token occurs often enough, in alphabetical order."""
-    tokens = {token for phrase in listed for token in phrase.split(" ")}
-    known = {word for word, count in totals if count >= min_count and word in tokens}
-    return sorted(phrase for phrase in listed if known.issuperset(phrase.split(" ")))
 
 
 def may_end_collocation(token: str) -> bool:

@@ -8,6 +8,7 @@ Ids here are those of a piece's own words: 0 ends a sentence, n is its word n - 
 M matches, P phrases.
 """
 
+import re
 from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, repeat
 from typing import NamedTuple
@@ -21,6 +22,7 @@ from pair2vec.text.sentences import tokenize
 MAX_PHRASE_TOKENS = 5
 """As far as the paper's contexts reach."""
 
+_PLAIN_PHRASE = re.compile(rf"[a-z]+(?: [a-z]+){{1,{MAX_PHRASE_TOKENS - 1}}}", re.A | re.I)
 _NO_PHRASE = -1
 _HASHES = 1 << 22
 
@@ -47,7 +49,10 @@ def spell_phrase(text: str) -> str | None:
     An underscore between two words is a blank, as in titles of Wikipedia and lemmas of WordNet. A
     phrase has two to `MAX_PHRASE_TOKENS` tokens and neither begins nor ends with punctuation.
     """
-    tokens = tokenize(text.replace("_", " "))
+    spelled = text.replace("_", " ")
+    if _PLAIN_PHRASE.fullmatch(spelled):  # as the tokeniser spells it, in a tenth of the time
+        return spelled.lower()
+    tokens = tokenize(spelled)
     if not 2 <= len(tokens) <= MAX_PHRASE_TOKENS:
         return None
     ends = (tokens[0], tokens[-1])

@@ -17,6 +17,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import chain, repeat
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -357,6 +358,13 @@ def encode_to_bytes(task: PieceTask) -> EncodedPieceBytes:
     return EncodedPieceBytes(task.without_content(), encoded)
 
 
+@lru_cache(maxsize=1 << 16)
+def _is_whole_file(path: Path, modified: int, size: int) -> bool:
+    """`is_whole` of a file: once, as phrases take several passes over all pieces."""
+    del modified, size  # by which a file that was written anew is another one
+    return is_whole(path.read_bytes())
+
+
 PieceFile = StoragePath | bytes
 """An encoded piece: its file, or the file's content."""
 
@@ -364,7 +372,11 @@ PieceFile = StoragePath | bytes
 def load_ids(piece: PieceFile) -> tuple[Ids, list[str]]:
     """The ids and words of an encoded piece."""
     content = piece if isinstance(piece, bytes) else piece.read_bytes()
-    if not is_whole(content):
+    if isinstance(piece, Path):
+        whole = _is_whole_file(piece, piece.stat().st_mtime_ns, len(content))
+    else:
+        whole = is_whole(content)
+    if not whole:
         where = "a piece" if isinstance(piece, bytes) else piece
         raise InputError(f"{where}: was damaged on the disk; run the same command to make it again")
     with np.load(io.BytesIO(content[_DIGEST_BYTES:])) as saved:

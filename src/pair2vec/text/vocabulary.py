@@ -108,7 +108,8 @@ class WordCounter:
     """Sums word counts over many pieces of text in bounded memory.
 
     Natural text never runs out of new words. Beyond `limit` distinct ones the counts so far are
-    moved to `files` files in `folder`, partitioned by hash; `items` sums one file after another.
+    moved to `files` files in `folder`, partitioned by hash; `items` sums one file after another,
+    and leaves the sums there for the next time.
     """
 
     def __init__(self, folder: Path, limit: int = 250_000, files: int = 64) -> None:
@@ -116,6 +117,7 @@ class WordCounter:
         self._limit = limit
         self._totals: defaultdict[str, int] = defaultdict(int)
         self._on_disk = False
+        self._summed: set[Path] = set()
 
     def add(self, words: Iterable[str], counts: Iterable[int]) -> None:
         totals = self._totals
@@ -133,20 +135,31 @@ class WordCounter:
                 files[hash(word) % len(files)].write(f"{word}\t{count}\n")
         self._on_disk = True
         self._totals.clear()
+        self._summed.clear()
 
     def items(self) -> Iterator[tuple[str, int]]:
         """Each distinct word once, with its total count."""
         if not self._on_disk:
             yield from self._totals.items()
             return
-        self._spill()
+        if self._totals:
+            self._spill()
         for path in self._paths:
-            totals: defaultdict[str, int] = defaultdict(int)
-            with path.open(encoding="utf-8") as file:
-                for line in file:
-                    word, _, count = line.partition("\t")
-                    totals[word] += int(count)
-            yield from totals.items()
+            yield from self._sums(path)
+
+    def _sums(self, path: Path) -> Iterable[tuple[str, int]]:
+        """The words in a file and their counts."""
+        fields = path.read_text(encoding="utf-8").replace("\n", "\t").split("\t")
+        entries = zip(fields[:-1:2], map(int, fields[1::2]), strict=True)
+        if path in self._summed:
+            return entries
+        totals: defaultdict[str, int] = defaultdict(int)
+        for word, count in entries:
+            totals[word] += count
+        lines = (f"{word}\t{count}\n" for word, count in totals.items())
+        path.write_text("".join(lines), encoding="utf-8")
+        self._summed.add(path)
+        return totals.items()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
