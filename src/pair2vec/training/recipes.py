@@ -83,10 +83,11 @@ class ContinuedConfig:
 
     min_count: Count = 5
     """New words that occur less often in the corpus are left out."""
-    known: Annotated[float, Range(least=0, most=1_000_000)] = 1.0
+    known: Annotated[float, Range(least=0, most=1_000_000)] = 1_000_000.0
     """What an occurrence in the model's text weighs beside one in the corpus: a word with n in the
-    corpus and m in the model's text learns at n / (n + known · m) of the rate; 0 lets all words
-    learn alike."""
+    corpus and m in the model's text learns at n / (n + known · m) of the rate. So much lets new
+    words alone learn, chosen by ``benchmarks/continue_field.py`` for a text of a few megabytes; 1
+    counts both texts alike, and 0 lets all words learn alike."""
     encoders: Share = 0.0
     """The share of the rate at which R and C learn; 0 keeps them, and the relation head, as they
     are."""
