@@ -20,7 +20,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -31,6 +31,7 @@ from playwright.sync_api import Browser, expect, sync_playwright
 import machine
 import pair2vec
 from pair2vec.server.static_site import make_site, write_site
+from pair2vec.text.vocabulary import UnknownWordError
 
 FIRST_WORDS = "antonym"
 TIMED = """async ([name, questions]) => {
@@ -61,9 +62,16 @@ def served(folder: Path) -> Iterator[str]:
     server.shutdown()
 
 
-def questions(pairs: list[tuple[str, str]], count: int) -> dict[str, list[dict[str, object]]]:
+def questions(
+    model: pair2vec.Pair2vec, pairs: list[tuple[str, str]], count: int
+) -> dict[str, list[dict[str, object]]]:
     """By what is measured: the name of the endpoint comes first."""
     drawn = random.Random(0).choices(pairs, k=count)
+    composed = []
+    for word in (f"re{x}ish" for x, _ in drawn):
+        with suppress(UnknownWordError):  # not every word can be
+            model.relate(word, "hot", top=0)
+            composed.append(word)
     return {
         "relate, the relation alone": [{"x": x, "y": y, "top": 0} for x, y in drawn],
         "relate": [{"x": x, "y": y} for x, y in drawn],
@@ -75,7 +83,7 @@ def questions(pairs: list[tuple[str, str]], count: int) -> dict[str, list[dict[s
         "nearest": [{"x": x, "y": y} for x, y in drawn[:10]],
         "neighbours": [{"word": x} for x, _ in drawn[:10]],
         "words, of similar spelling": [{"start": f"{x}q"} for x, _ in drawn],
-        "relate, an unknown word": [{"x": f"re{x}ish", "y": y, "top": 0} for x, y in drawn],
+        "relate, an unknown word": [{"x": word, "y": "hot", "top": 0} for word in composed],
     }
 
 
@@ -121,7 +129,7 @@ def main() -> None:
             page.goto(f"{address}site/")
             answer = page.locator("#panel-relate .message")
             expect(answer).to_contain_text(FIRST_WORDS, timeout=60_000)
-            for what, asked in questions(pairs, options.questions).items():
+            for what, asked in questions(model, pairs, options.questions).items():
                 name = what.partition(",")[0]
                 first = page.evaluate(TIMED, [name, asked[:1]])
                 if "unknown" in what:
