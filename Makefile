@@ -28,8 +28,9 @@ demo: $(READY)
 	@echo '$$ pair2vec info demo/corpus --sentences 12'
 	@$(BIN)/pair2vec info demo/corpus --sentences 12
 
+# One process more than cores: some tests wait for others to end, or to fail.
 test: $(READY)
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n $$(( $$(nproc) + 1 )) --dist worksteal
 
 # The lowest versions of the core and of each extra, in environments of their own under build/.
 test-lowest:

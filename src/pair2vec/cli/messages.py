@@ -165,6 +165,7 @@ class ProgressView(ABC, Generic[_Update]):
     """How the updates of a running job are displayed: live on a terminal, else a line at times."""
 
     seconds_between_lines: ClassVar[float] = 5.0
+    """At first; later more. With 0, every update is a line."""
     starts_with_a_line: ClassVar[bool] = False
     """Whether the first update is a line, or the first after `seconds_between_lines`."""
     is_transient: ClassVar[bool] = False
@@ -206,8 +207,9 @@ def show_progress(
         next_line += view.seconds_between_lines
 
     def spacing(now: float) -> float:
-        most = max(_MOST_SECONDS_BETWEEN_LINES, view.seconds_between_lines)
-        return min(most, max(view.seconds_between_lines, (now - start) / _LINES_IN_A_TIME))
+        least = view.seconds_between_lines
+        most = max(_MOST_SECONDS_BETWEEN_LINES, least)
+        return min(most, max(least, (now - start) / _LINES_IN_A_TIME)) if least else 0.0
 
     def report(update: _Update) -> None:
         nonlocal next_line
