@@ -135,3 +135,15 @@ def test_the_correction_is_where_the_posterior_is_highest(data: st.DataObject, c
         for k in range(len(intercepts))
     ]
     np.testing.assert_allclose(gradient, 0, atol=1e-6)
+
+
+def test_rounding_of_the_loss_does_not_end_the_search_early() -> None:
+    """Where a step changes the loss by less than its last digit, it is a good one all the same."""
+    random = np.random.default_rng(0)
+    for _ in range(600):
+        count = int(random.integers(1, 31))
+        probabilities = random.choice([0.003, 0.99, 0.5, random.random()], count).astype(np.float32)
+        labels = random.integers(0, 2, count).astype(np.float64)
+        slope, _ = fit_correction(probabilities, np.zeros(count, np.intp), labels, 1)
+        again, _ = fit_correction(probabilities[::-1], np.zeros(count, np.intp), labels[::-1], 1)
+        assert slope == pytest.approx(again, abs=1e-10)

@@ -56,6 +56,8 @@ _ROWS_PER_BLOCK = 64
 _LARGEST_LOGIT = 8.0
 _NEWTON_STEPS = 100
 _TOLERANCE = 1e-9
+_ROUNDING = 1e-12
+"""Of a loss, relatively: close to the minimum, it does not tell a step that leads nearer."""
 
 
 class CandidateCalibration:
@@ -186,7 +188,8 @@ def fit_logistic(
         curvature = (features * (right * (1 - right))[:, None]).T @ features
         step = np.linalg.solve(curvature + precision * np.eye(len(weights)), gradient)
         # Far from the minimum a whole step may overshoot.
-        while np.abs(step).max() > _TOLERANCE and loss(weights - step) > loss(weights):
+        most = loss(weights) * (1 + _ROUNDING)
+        while np.abs(step).max() > _TOLERANCE and loss(weights - step) > most:
             step /= 2
         weights -= step
         if np.abs(step).max() < _TOLERANCE:
