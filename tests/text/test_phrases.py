@@ -16,6 +16,7 @@ from pair2vec.text.phrases import (
     occurrences,
     spell_phrase,
 )
+from pair2vec.text.sentences import tokenize
 
 LETTERS = "abc"
 TOKENS = st.lists(st.sampled_from([*LETTERS, "d", "."]), max_size=60)
@@ -93,6 +94,14 @@ def test_a_long_chain_of_overlaps_takes_few_rounds() -> None:
 )
 def test_a_line_of_a_list_is_a_phrase_or_none(line: str, phrase: str | None) -> None:
     assert spell_phrase(line) == phrase
+
+
+@given(st.lists(st.text("abZſKé'-1", min_size=1, max_size=4), min_size=1, max_size=6))
+def test_a_phrase_is_spelled_as_the_tokeniser_spells_it(words: list[str]) -> None:
+    spelled = spell_phrase("_".join(words))
+    assert spelled is None or spelled.split(" ") == tokenize(" ".join(words))
+    if all(word.isascii() and word.isalpha() for word in words):
+        assert (spelled is not None) == (2 <= len(words) <= 5)
 
 
 def test_the_longest_phrase_is_joined_and_the_leftmost() -> None:

@@ -39,6 +39,21 @@ def test_counts_spilled_to_disk_equal_counts_in_memory(pieces: list[list[str]], 
     assert dict(items) == expected
 
 
+@given(st.lists(WORDS, max_size=20), st.integers(1, 20))
+def test_counts_may_be_asked_for_at_any_time_and_again(pieces: list[list[str]], limit: int) -> None:
+    """The files of what was summed are summed anew once there is more."""
+    expected: Counter[str] = Counter()
+    with TemporaryDirectory() as folder:
+        totals = WordCounter(Path(folder), limit)
+        for piece in pieces:
+            expected.update(piece)
+            totals.add(Counter(piece).keys(), Counter(piece).values())
+            for _ in range(2):
+                items = list(totals.items())
+                assert len(items) == len(expected)
+                assert dict(items) == expected
+
+
 def test_counts_left_by_a_killed_run_are_not_added(tmp_path: Path) -> None:
     killed = WordCounter(tmp_path, limit=1)
     killed.add(["a", "b"], [1, 1])
